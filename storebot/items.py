@@ -1,0 +1,252 @@
+"""The values that travel between the parts: what to visit, what a visit gave, what a listing says.
+
+Frozen, without Scrapy, a database or a clock. Times are integer milliseconds since the Unix epoch, UTC
+(docs/decisions/0002-times-as-epoch-milliseconds.md); money is integer minor units of an ISO 4217 currency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class PageType(StrEnum):
+    """What a URL of a store is expected to hold."""
+
+    PRODUCT = "product"
+    CATALOGUE = "catalogue"
+    SITEMAP = "sitemap"
+
+
+class Outcome(StrEnum):
+    """How one visit ended: a closed set, exactly one each (DESIGN §5)."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    NOT_MODIFIED = "not_modified"
+    HELD = "held"
+    MOVED = "moved"
+    MISSING = "missing"
+    BLOCKED = "blocked"
+    INVALID = "invalid"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+    @property
+    def seen(self) -> bool:
+        """Whether the visit observed the listing: *unchanged* and *not observed* are never the same thing."""
+        return self in _SEEN
+
+
+_SEEN = frozenset({Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED})
+
+
+class PageStatus(StrEnum):
+    """What is known of a page between visits."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    FETCHED = "fetched"
+    PARSED = "parsed"
+    ERROR = "error"
+    GONE = "gone"
+
+
+class ListingStatus(StrEnum):
+    """Whether a listing is believed to be on sale."""
+
+    ACTIVE = "active"
+    MISSING = "missing"
+    DELISTED = "delisted"
+
+
+class RunStatus(StrEnum):
+    """How a run ended; ``RUNNING`` while it lasts."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    BLOCKED = "blocked"
+    HELD = "held"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class WalkState(StrEnum):
+    """Where a walk (the pages of a catalogue, the entries of one sitemap) stands."""
+
+    WALKING = "walking"
+    ENDED = "ended"  # the end was proven; `reason` says how
+    INCOMPLETE = "incomplete"  # it stopped without a proof of the end
+    CLOSED = "closed"  # ended, and the backfill that it belonged to is complete
+
+
+class Availability(StrEnum):
+    """schema.org ItemAvailability, without its URL prefix. https://schema.org/ItemAvailability"""
+
+    IN_STOCK = "InStock"
+    OUT_OF_STOCK = "OutOfStock"
+    SOLD_OUT = "SoldOut"
+    PRE_ORDER = "PreOrder"
+    PRE_SALE = "PreSale"
+    BACK_ORDER = "BackOrder"
+    LIMITED_AVAILABILITY = "LimitedAvailability"
+    IN_STORE_ONLY = "InStoreOnly"
+    ONLINE_ONLY = "OnlineOnly"
+    MADE_TO_ORDER = "MadeToOrder"
+    RESERVED = "Reserved"
+    DISCONTINUED = "Discontinued"
+
+
+class Discovered(NamedTuple):
+    """A product page that a sitemap or a catalogue page names."""
+
+    url: str  # as found, absolute
+    url_key: str
+    lastmod: str | None = None  # the sitemap's own text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One page to visit, with what the last visit left for this one."""
+
+    store: str
+    url: str
+    url_key: str
+    page_type: PageType = PageType.PRODUCT
+    page_id: int = 0
+    claim_token: str = ""
+    etag: str | None = None  # present only where a committed parse of the current parser stands behind it
+    last_modified: str | None = None
+    content_hash: str | None = None
+    details_hash: str | None = None
+    hash_version: int = 0
+    parser_version: str = ""
+
+
+class Disagreement(NamedTuple):
+    """Two sources of one page that give different values for one field."""
+
+    field: str
+    values: dict[str, str]  # source -> value as found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What a page says of one listing, as found: text not yet normalised, each field with its source.
+
+    ``values`` has text (``str``), ``list[str]`` for ``images`` and ``category_path``, ``dict[str, str]`` for ``options``.
+    Its keys are those of `Listing`, except that money is ``price``, ``regular_price``, ``price_min``, ``price_max``.
+    ``sources`` maps a field to the extractor that won: ``jsonld``, ``microdata``, ``opengraph``, ``css:…``, ``xpath:…``,
+    ``re:…`` or ``declared`` (a constant of the store file).
+    """
+
+    values: dict[str, str | list[str] | dict[str, str]]
+    sources: dict[str, str]
+    disagreements: tuple[Disagreement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One sellable thing on a page, normalised: the record of DESIGN §6 without what only the database knows."""
+
+    store: str
+    url_key: str
+    url: str
+    variant_id: str = ""  # "" is the product itself
+    product_id: str | None = None
+    item_group_id: str | None = None
+    canonical_url: str | None = None
+    name: str | None = None
+    brand: str | None = None
+    gtin: str | None = None  # 14 digits, check digit valid
+    mpn: str | None = None
+    sku: str | None = None
+    price_minor: int | None = None
+    regular_price_minor: int | None = None
+    currency: str | None = None  # ISO 4217
+    price_min_minor: int | None = None
+    price_max_minor: int | None = None
+    availability: Availability | None = None
+    condition: str | None = None  # schema.org OfferItemCondition, without its URL prefix
+    options: dict[str, str] = field(default_factory=dict)
+    category_path: tuple[str, ...] = ()
+    main_image: str | None = None
+    images: tuple[str, ...] = ()
+    description: str | None = None
+    rating_value: str | None = None  # decimal text
+    review_count: int | None = None
+    seller: str | None = None
+    field_source: dict[str, str] = field(default_factory=dict)
+    disagreements: tuple[Disagreement, ...] = ()
+    record_hash: str = ""  # set by Fingerprint: SHA-256 hex over the tracked fields
+    details_hash: str = ""  # the same over description and images
+
+
+class Problem(NamedTuple):
+    """Why a listing, or one field of it, can't be believed."""
+
+    field: str
+    reason: str  # a sentence with the value in it
+
+
+class BlockSignal(NamedTuple):
+    """One piece of evidence that a response is a block page."""
+
+    kind: str  # status | header | marker | length | redirect
+    value: str  # the status, the header line, the marker's text, the length in bytes
+    vendor: str = "generic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One attempt at one page in one run, on its way to the database.
+
+    A spider fills it from a response; ``outcome`` is None while the page parsed and only the database can tell whether
+    it is new, changed or unchanged.
+    """
+
+    target: Target
+    at_ms: int
+    outcome: Outcome | None = None
+    status: int = 0  # HTTP status; 0 when no response came
+    reason: str = ""  # a sentence for everything that isn't seen
+    tier: str = "http"
+    requests: int = 1  # HTTP requests that the visit took, retries and redirects included
+    size_bytes: int = 0
+    elapsed_ms: int = 0
+    final_url: str = ""
+    final_key: str = ""  # differs from target.url_key after an accepted redirect
+    etag: str | None = None
+    last_modified: str | None = None
+    page_sha256: str = ""
+    extracted: tuple[Extracted, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    content_hash: str = ""  # over the record hashes of all listings; set by Fingerprint
+    details_hash: str = ""
+    blocks: tuple[BlockSignal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogPage:
+    """One page of a walk with what it names: its rows and its checkpoint are saved in one transaction.
+
+    ``checkpoint`` False saves the rows alone (the catalogue head of a refresh, pages beyond a blocked one).
+    A sitemap file is a walk whose pages are chunks of its entries.
+    """
+
+    store: str
+    walk: str  # "catalogue /catalogue/page-{page}.html", "sitemap https://…/sitemap.xml"
+    number: int
+    url: str
+    at_ms: int
+    found: tuple[Discovered, ...]
+    fingerprint: str = ""  # of the raw product keys on the page
+    params: str = ""  # fingerprint of the walk's parameters
+    next_url: str | None = None  # where a walk by next links goes on
+    state: WalkState = WalkState.WALKING
+    reason: str = ""
+    checkpoint: bool = True
