@@ -137,10 +137,10 @@ class Disagreement(NamedTuple):
 class Extracted:
     """What a page says of one listing, as found: text not yet normalised, each field with its source.
 
-    ``values`` has text (``str``), ``list[str]`` for ``images`` and ``category_path``, ``dict[str, str]`` for ``options``.
-    Its keys are those of `Listing`, except that money is ``price``, ``regular_price``, ``price_min``, ``price_max``.
-    ``sources`` maps a field to the extractor that won: ``jsonld``, ``microdata``, ``opengraph``, ``css:…``, ``xpath:…``,
-    ``re:…`` or ``declared`` (a constant of the store file).
+    ``values`` has text, ``list[str]`` for ``images`` and ``category_path``, ``dict[str, str]`` for ``options``. Its keys
+    are those of `Listing`, except that money is ``price``, ``regular_price``, ``price_min``, ``price_max``. ``sources``
+    maps a field to the extractor that won: ``jsonld``, ``microdata``, ``opengraph``, ``css:…``, ``xpath:…``, ``re:…`` or
+    ``declared`` (a constant of the store file).
     """
 
     values: dict[str, str | list[str] | dict[str, str]]
@@ -247,6 +247,22 @@ class CatalogPage:
     fingerprint: str = ""  # of the raw product keys on the page
     params: str = ""  # fingerprint of the walk's parameters
     next_url: str | None = None  # where a walk by next links goes on
-    state: WalkState = WalkState.WALKING
+    checkpoint: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkEnd:
+    """The end of a walk, saved after all its pages: the end that was proven, or what kept it from being proven.
+
+    ``checkpoint`` False leaves the checkpoint as it is (the walks of a refresh look at the head alone).
+    """
+
+    store: str
+    walk: str
+    at_ms: int
+    state: WalkState
     reason: str = ""
     checkpoint: bool = True
+
+
+Record = Visit | CatalogPage | WalkEnd

@@ -1,0 +1,51 @@
+"""Scrapy under storebot's own settings with an empty callback: what our settings cost before storebot does anything."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import scrapy
+from scrapy.settings import Settings
+
+from bench.contenders.bare import BareSpider
+from bench.contenders.common import arguments, finish
+from bench.contenders.scrapy_crawl import SETTINGS, crawl
+from storebot import settings as storebot_settings
+
+# What fast mode is (docs/settings.md). Said here once more, because importing storebot's spiders would charge the floor
+# for all that storebot imports.
+FAST = {
+    "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
+    "DOWNLOAD_HANDLERS": {"http": "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler"},
+}
+_COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")
+
+
+def floor_settings(fast: bool) -> dict[str, Any]:
+    """Return storebot's settings without storebot's own components, which need a store; robots.txt isn't asked."""
+    settings = Settings()
+    settings.setmodule(storebot_settings, priority="project")
+    mine = {name: settings.get(name) for name in dir(storebot_settings) if name.isupper()}
+    for name in _COMPONENTS:
+        parts = dict(settings.getdict(name))
+        mine[name] = {path: order for path, order in parts.items() if not str(path).startswith("storebot.")}
+    mine |= SETTINGS | {"DOWNLOAD_DELAY": 0, "ROBOTSTXT_OBEY": False, "SPIDER_MODULES": []}
+    return mine | FAST if fast else mine
+
+
+class FloorSpider(BareSpider):
+    """Fetches ``start_urls``, past the duplicate filter as storebot does."""
+
+    name = "floor"
+    start_urls: list[str]
+
+    async def start(self) -> Any:
+        """Yield a request per page."""
+        for url in self.start_urls:
+            yield scrapy.Request(url)
+
+
+if __name__ == "__main__":
+    urls, _ = arguments()
+    finish(crawl(FloorSpider, floor_settings(fast=os.environ.get("STOREBOT_FAST") == "1"), start_urls=urls))

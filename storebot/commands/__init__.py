@@ -1,0 +1,1 @@
+"""Scrapy commands of the project: options, one call, an exit code."""

@@ -1,0 +1,66 @@
+"""How a run ended: its status, the sentence that says why, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storebot.exceptions import ExitCode
+from storebot.items import Outcome, RunStatus
+
+NOT_OBSERVED = (Outcome.BLOCKED, Outcome.ERROR, Outcome.INVALID)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The facts by which a run is judged."""
+
+    kind: str  # backfill | refresh
+    finish_reason: str  # Scrapy's: finished, shutdown, closespider_timeout … or one of ours
+    outcomes: Mapping[Outcome, int]
+    incomplete_walks: Sequence[str] = ()  # a sentence each
+    pages_known: int = 0
+    pages_left: int = 0  # claimable, and not visited by this run
+    internal_errors: int = 0  # exceptions in our own code
+    signal: int = 0  # SIGINT or SIGTERM that asked for the end
+    failure: str = ""  # why the run could not go on at all
+    failure_code: ExitCode | None = None
+
+
+def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
+    """Return status, reason (empty for a complete run) and exit code. The worst fact wins.
+
+    Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, and
+    something found at all (a crawl that found nothing has failed).
+    """
+    if end.failure:
+        return RunStatus.FAILED, end.failure, end.failure_code or ExitCode.INTERNAL_ERROR
+    if end.finish_reason == "shutdown" or end.signal:
+        code = ExitCode.SIGTERM if end.signal == 15 else ExitCode.SIGINT
+        return RunStatus.INTERRUPTED, "stopped by a signal; the next run resumes", code
+    outcomes = {outcome: count for outcome, count in end.outcomes.items() if count}
+    blocked = outcomes.get(Outcome.BLOCKED, 0)
+    seen = sum(count for outcome, count in outcomes.items() if outcome.seen)
+    doubts = _doubts(end, outcomes)
+    if end.finish_reason == "blocked" or (blocked and not seen):
+        return RunStatus.BLOCKED, doubts or "the store answers with block pages", ExitCode.BLOCKED
+    if end.internal_errors:
+        reason = f"{end.internal_errors} exceptions in storebot itself, see the log; {doubts}".rstrip("; ")
+        return RunStatus.PARTIAL, reason, ExitCode.INTERNAL_ERROR
+    if not end.pages_known:
+        reason = doubts or "no product page was found: check [discover], [catalogue] and product_url of the store file"
+        return RunStatus.FAILED, reason, ExitCode.PARTIAL
+    if end.finish_reason != "finished":
+        return RunStatus.INTERRUPTED, f"closed early: {end.finish_reason}; {doubts}".rstrip("; "), ExitCode.PARTIAL
+    if doubts:
+        return RunStatus.PARTIAL, doubts, ExitCode.PARTIAL
+    return RunStatus.COMPLETE, "", ExitCode.COMPLETE
+
+
+def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
+    """Say in one sentence what keeps the run from being complete; empty when nothing does."""
+    parts = [f"{outcomes[outcome]} {outcome.value}" for outcome in NOT_OBSERVED if outcomes.get(outcome)]
+    if end.pages_left:
+        parts.append(f"{end.pages_left} pages left")
+    parts.extend(end.incomplete_walks)
+    return "; ".join(parts)

@@ -1,0 +1,206 @@
+"""Claims: pages handed to one worker at a time, under a token that expires by the database's clock."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, or_, select, update
+
+from storebot.db.dialects import family, now_ms
+from storebot.db.schema import pages
+from storebot.db.types import AnyRow
+from storebot.db.validators import entity_tag, http_date
+from storebot.items import PageStatus, Target
+
+logger = logging.getLogger(__name__)
+
+SUSPECT_TRIES = 3  # claims without a saved visit after which a page is suspected of killing its worker
+MAX_TRIES = 6  # and after which it's set aside
+SET_ASIDE_MS = 7 * 24 * 3600 * 1000  # a week: by then the parser may have been repaired
+
+_COLUMNS = (
+    pages.c.id,
+    pages.c.url,
+    pages.c.url_key,
+    pages.c.etag,
+    pages.c.last_modified,
+    pages.c.content_hash,
+    pages.c.details_hash,
+    pages.c.hash_version,
+    pages.c.parser_version,
+    pages.c.tries,
+    pages.c.next_due_at,
+)
+_NEVER_PARSED = pages.c.content_hash.is_(None)
+_IDLE_STATUS = case((_NEVER_PARSED, PageStatus.PENDING.value), else_=PageStatus.PARSED.value)
+_HELD = pages.c.status == PageStatus.IN_PROGRESS.value
+
+_SUSPECT = pages.c.tries >= SUSPECT_TRIES
+_BY_DUE = (pages.c.next_due_at, pages.c.id)
+
+
+def _lane(status: PageStatus) -> ColumnElement[bool]:
+    return and_(
+        pages.c.store == bindparam("of_store"), pages.c.status == status.value, pages.c.next_due_at <= bindparam("due")
+    )
+
+
+_EXPIRED = and_(pages.c.store == bindparam("of_store"), _HELD, pages.c.claim_expires_at <= bindparam("now"))
+
+# Each lane walks the index (store, status, next_due_at, id) and stops at the limit, however long the queue is.
+_PENDING_LANES = (
+    _lane(PageStatus.PENDING),
+    and_(_EXPIRED, _NEVER_PARSED),
+    and_(_lane(PageStatus.ERROR), _NEVER_PARSED),
+)
+_DUE_LANES = (
+    _lane(PageStatus.PARSED),
+    and_(_EXPIRED, pages.c.content_hash.is_not(None)),
+    and_(_lane(PageStatus.ERROR), pages.c.content_hash.is_not(None)),
+)
+
+
+def claim_pending(
+    conn: Connection, store: str, token: str, limit: int, ttl_s: float, *, parser_version: str, hash_version: int
+) -> list[Target]:
+    """Claim up to ``limit`` pages that were never parsed: discovered ones, failed ones whose time has come again.
+
+    Pages whose claim expired come back. A page that was claimed three times without a saved visit is suspected of
+    killing its worker: such pages come last and one at a time, and after six claims are set aside for a week.
+    """
+    now = now_ms(conn)
+    rows = _claim(conn, _PENDING_LANES, store, token, limit, ttl_s, now=now, due=now)
+    return [_target(store, token, row, parser_version, hash_version) for row in rows]
+
+
+def claim_due(
+    conn: Connection,
+    store: str,
+    token: str,
+    limit: int,
+    ttl_s: float,
+    due_before: int | None = None,
+    *,
+    parser_version: str,
+    hash_version: int,
+) -> list[Target]:
+    """Claim up to ``limit`` parsed pages that are due before a time (None: now), the longest due first.
+
+    Their validators come along only where a parse by this parser and hash stands behind them. Otherwise as
+    `claim_pending`.
+    """
+    now = now_ms(conn)
+    rows = _claim(conn, _DUE_LANES, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before)
+    return [_target(store, token, row, parser_version, hash_version) for row in rows]
+
+
+def extend_claims(conn: Connection, store: str, token: str, ttl_s: float) -> int:
+    """Keep the token's claims for ``ttl_s`` from now; return how many there are."""
+    mine = and_(pages.c.store == store, _HELD, pages.c.claim_token == token)
+    return conn.execute(update(pages).where(mine).values(claim_expires_at=now_ms(conn) + round(ttl_s * 1000))).rowcount
+
+
+def release(conn: Connection, store: str, *, keep_token: str | None = None, token: str | None = None) -> int:
+    """Give claimed pages back and return how many: all, all but those of ``keep_token``, or those of ``token`` alone.
+
+    Call it under the store's lease: then claims of another token belong to the dead. A run that stops in good order
+    names its own ``token``: the try is taken back too, for those pages did nothing wrong.
+    """
+    theirs = and_(pages.c.store == store, _HELD)
+    values: dict[str, Any] = {"status": _IDLE_STATUS, "claim_token": "", "claim_expires_at": 0}
+    if keep_token is not None:
+        theirs = and_(theirs, pages.c.claim_token != keep_token)
+    if token is not None:
+        theirs = and_(theirs, pages.c.claim_token == token)
+        values["tries"] = case((pages.c.tries > 0, pages.c.tries - 1), else_=0)
+    return conn.execute(update(pages).where(theirs).values(values)).rowcount
+
+
+def _claim(
+    conn: Connection,
+    lanes: Sequence[ColumnElement[bool]],
+    store: str,
+    token: str,
+    limit: int,
+    ttl_s: float,
+    *,
+    now: int,
+    due: int,
+) -> list[AnyRow]:
+    parameters = {"of_store": store, "now": now, "due": due, "token": token, "expires": now + round(ttl_s * 1000)}
+    claimed: list[AnyRow] = []
+    for lane in lanes:
+        if len(claimed) < limit:
+            claimed += _take(conn, and_(lane, ~_SUSPECT), _BY_DUE, limit - len(claimed), parameters)
+    if claimed or limit < 1:
+        return claimed
+    _set_aside(conn, lanes, parameters)
+    for lane in lanes:
+        if suspect := _take(conn, and_(lane, _SUSPECT), (pages.c.tries, *_BY_DUE), 1, parameters):
+            return suspect
+    return []
+
+
+def _take(
+    conn: Connection,
+    free: ColumnElement[bool],
+    order: Sequence[ColumnElement[Any]],
+    limit: int,
+    parameters: dict[str, Any],
+) -> list[AnyRow]:
+    """Claim in one atomic step: SQLite's UPDATE … RETURNING under its write lock, SKIP LOCKED elsewhere."""
+    claim = update(pages).values(
+        status=PageStatus.IN_PROGRESS.value,
+        claim_token=bindparam("token"),
+        claim_expires_at=bindparam("expires"),
+        tries=pages.c.tries + 1,
+    )
+    if family(conn) == "sqlite":
+        ids = _first(select(pages.c.id).where(free), order)
+        rows = conn.execute(claim.where(pages.c.id.in_(ids)).returning(*_COLUMNS), {**parameters, "first": limit}).all()
+        return sorted(rows, key=lambda row: (row.next_due_at, row.id))
+    unlocked = _first(select(*_COLUMNS).where(free), order).with_for_update(skip_locked=True)
+    rows = conn.execute(unlocked, {**parameters, "first": limit}).all()
+    if rows:
+        taken = claim.where(pages.c.id.in_(bindparam("ids", expanding=True)))
+        conn.execute(taken, {**parameters, "ids": [row.id for row in rows]})
+    return list(rows)
+
+
+def _first(query: Select[Any], order: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    return query.order_by(*order).limit(bindparam("first"))
+
+
+def _set_aside(conn: Connection, lanes: Sequence[ColumnElement[bool]], parameters: dict[str, Any]) -> None:
+    """Take the pages with too many tries out of the queue for a week, after which they come back as suspects."""
+    hopeless = and_(or_(*lanes), pages.c.tries >= MAX_TRIES)
+    values = {
+        "status": PageStatus.ERROR.value,
+        "claim_token": "",
+        "claim_expires_at": 0,
+        "tries": SUSPECT_TRIES,
+        "next_due_at": parameters["now"] + SET_ASIDE_MS,
+        "last_error": f"set aside for a week: {MAX_TRIES} claims, and each time its worker died or was given up",
+    }
+    count = conn.execute(update(pages).where(hopeless).values(values), parameters).rowcount
+    if count:
+        logger.warning("%s: %d pages set aside: see last_error of pages", parameters["of_store"], count)
+
+
+def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_version: int) -> Target:
+    current = row.content_hash is not None and row.parser_version == parser_version and row.hash_version == hash_version
+    return Target(
+        store=store,
+        url=row.url,
+        url_key=row.url_key,
+        page_id=row.id,
+        claim_token=token,
+        etag=entity_tag(row.etag) if current else None,
+        last_modified=http_date(row.last_modified) if current else None,
+        content_hash=row.content_hash,
+        details_hash=row.details_hash,
+        hash_version=row.hash_version,
+        parser_version=row.parser_version,
+    )

@@ -1,0 +1,57 @@
+"""What the three dialects say differently: the clock, and an insert that meets a row which is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Insert, Table, text
+from sqlalchemy.dialects.mysql import insert as mysql_insert
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+_CLOCK = {
+    "sqlite": text("SELECT CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"),
+    "mysql": text("SELECT CAST(ROUND(UNIX_TIMESTAMP(SYSDATE(3)) * 1000) AS SIGNED)"),
+    "postgresql": text("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"),
+}
+
+
+def family(conn: Connection) -> str:
+    """Return ``sqlite``, ``mysql`` (MariaDB too) or ``postgresql``."""
+    name = conn.dialect.name
+    return "mysql" if name == "mariadb" else name
+
+
+def now_ms(conn: Connection) -> int:
+    """Return the database's clock, in milliseconds since the epoch: the one clock that all machines share."""
+    return int(conn.execute(_CLOCK[family(conn)]).scalar_one())
+
+
+def insert_missing(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows whose key isn't there; leave those that are as they are. Other faults of a row still raise."""
+    if rows:
+        conn.execute(_upsert(conn, table, ()), rows)
+
+
+def upsert(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows by their primary key, or give the row that is there all the values of the new one."""
+    if rows:
+        keys = {column.name for column in table.primary_key}
+        conn.execute(_upsert(conn, table, [name for name in rows[0] if name not in keys]), rows)
+
+
+def _upsert(conn: Connection, table: Table, changed: Sequence[str]) -> Insert:
+    """Build it. MySQL does nothing by setting a key to itself: INSERT IGNORE would also cut values that don't fit."""
+    if family(conn) == "mysql":
+        into_mysql = mysql_insert(table)
+        keys = [column.name for column in table.primary_key]
+        return into_mysql.on_duplicate_key_update(
+            {name: into_mysql.inserted[name] for name in changed} or {keys[0]: table.c[keys[0]]}
+        )
+    insert = sqlite_insert if family(conn) == "sqlite" else postgresql_insert
+    into = insert(table)
+    if not changed:
+        return into.on_conflict_do_nothing()
+    keys = [column.name for column in table.primary_key]
+    return into.on_conflict_do_update(index_elements=keys, set_={name: into.excluded[name] for name in changed})

@@ -1,0 +1,42 @@
+"""The pages of a store: what is known of each between visits, and the claims on them."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, and_, func, or_, select
+
+from storebot.db.claims import claim_due, claim_pending, extend_claims, release
+from storebot.db.dialects import now_ms
+from storebot.db.discovery import discover
+from storebot.db.schema import pages
+from storebot.items import PageStatus
+
+__all__ = ["claim_due", "claim_pending", "counts", "discover", "due_count", "extend_claims", "left", "release"]
+
+
+def counts(conn: Connection, store: str) -> dict[PageStatus, int]:
+    """Count the store's pages by status; a status without pages is left out."""
+    rows = conn.execute(select(pages.c.status, func.count()).where(pages.c.store == store).group_by(pages.c.status))
+    return {PageStatus(status): count for status, count in rows}
+
+
+def due_count(conn: Connection, store: str, due_before: int) -> int:
+    """Count the parsed pages that are due before a time."""
+    due = (pages.c.store == store) & (pages.c.status == PageStatus.PARSED.value) & (pages.c.next_due_at <= due_before)
+    return int(conn.execute(select(func.count()).select_from(pages).where(due)).scalar_one())
+
+
+def left(conn: Connection, store: str, kind: str, due_before: int) -> int:
+    """Count what a run of this kind (``backfill``, ``refresh``) hasn't visited: what a claim would still give, or has.
+
+    A page whose visit failed isn't left: it has an outcome, and its next time is later.
+    """
+    never_parsed = pages.c.content_hash.is_(None)
+    waiting = pages.c.status.in_([PageStatus.PENDING.value, PageStatus.ERROR.value])
+    open_pages = [
+        pages.c.status == PageStatus.IN_PROGRESS.value,
+        and_(waiting, never_parsed, pages.c.next_due_at <= now_ms(conn)),
+    ]
+    if kind == "refresh":
+        open_pages.append(and_(pages.c.status == PageStatus.PARSED.value, pages.c.next_due_at <= due_before))
+    query = select(func.count()).select_from(pages).where(pages.c.store == store, or_(*open_pages))
+    return int(conn.execute(query).scalar_one())

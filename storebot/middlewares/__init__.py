@@ -1,0 +1,1 @@
+"""Downloader middlewares: thin shells around decisions that live in storebot.core."""

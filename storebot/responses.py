@@ -1,0 +1,44 @@
+"""The seam between Scrapy and the core: a Scrapy Response becomes a Page, and a block page an exception."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+
+from storebot.core.page import Page
+from storebot.exceptions import StorebotError
+from storebot.items import BlockSignal
+
+
+class BlockedPage(StorebotError, IgnoreRequest):
+    """Raised by the block middleware for the second block page of one visit; a spider's errback records it."""
+
+    def __init__(self, url: str, status: int, signals: tuple[BlockSignal, ...]) -> None:
+        self.url, self.status, self.signals = url, status, signals
+        seen = ", ".join(f"{signal.kind} {signal.value}" for signal in signals)
+        super().__init__(f"{url}: a block page came twice (status {status}; {seen})")
+
+
+def page_of(response: Response, request: Request, now_ms: int = 0) -> Page:
+    """Return the Page of a response: the same object for all who ask during one visit.
+
+    It lives in ``request.meta``, so that the block check and the spider share one decode and one parse. A retry or a
+    redirect copies the meta of its request, so the page of another response is recognised by its body and replaced.
+    """
+    page = request.meta.get("page")
+    if isinstance(page, Page) and page.body is response.body:
+        return page
+    headers = {
+        name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
+        for name, values in response.headers.items()
+    }
+    page = Page(
+        url=response.url,
+        requested_url=request.meta.get("requested_url", request.url),
+        status=response.status,
+        headers=headers,
+        body=response.body,
+        fetched_at_ms=now_ms,
+    )
+    request.meta["page"] = page
+    return page

@@ -1,0 +1,109 @@
+"""Scrapy settings of the project; storebot's own are in the last block, each with its reason and its reader.
+
+What a store's owner asks for (delay, concurrency, user agent, robots) is in the store file and is set by
+`storebot.spiders.base.StoreSpider`, at Scrapy's "spider" priority: ``-s NAME=VALUE`` wins over it.
+"""
+
+from __future__ import annotations
+
+import os
+
+BOT_NAME = "storebot"
+SPIDER_MODULES = ["storebot.spiders"]
+NEWSPIDER_MODULE = "storebot.spiders"
+COMMANDS_MODULE = "storebot.commands"
+
+# A polite guest by default: the bot names itself, and asks robots.txt. `[politeness]` of a store file sets the rest.
+USER_AGENT = "storebot/0.1 (catalogue monitor; set STOREBOT_CONTACT to your page or address)"
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "storebot"
+DOWNLOAD_DELAY = 1.0
+DOWNLOAD_DELAY_JITTER = 0.5
+CONCURRENT_REQUESTS = 16
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+
+DOWNLOAD_TIMEOUT = 60  # Scrapy's 180 s let one dead page hold a polite crawl for three minutes
+DOWNLOAD_VERIFY_CERTIFICATES = True  # off by default in Scrapy 2.19
+DOWNLOAD_MAXSIZE = 64 * 1024 * 1024  # the sitemap protocol allows 50 MB uncompressed
+RETRY_TIMES = 2
+# Without 429 and 503: those are the store asking for time, and the block middleware waits and tries once more.
+RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
+LOG_LEVEL = "INFO"
+FEED_EXPORT_ENCODING = "utf-8"
+
+# Open doors that nothing here uses: both listen on a loopback port in every crawl unless told not to (NOTES A3).
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+
+# Scrapy's default of 100 starts 100 tasks for every response: 0.8 of 2.5 ms a page (SPEED).
+CONCURRENT_ITEMS = 1
+# Pages are claimed from the database exactly once; a set of all fingerprints would grow with the store.
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
+STATS_DUMP = False  # the run row and the last line say it; -s STATS_DUMP=1 shows all
+
+DOWNLOADER_MIDDLEWARES = {
+    # Off: nothing here uses them, and each is called for every page. MetaRefresh decodes every body (0.25 ms).
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the spider judges where a redirect ended
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": None,
+    # On a response: decompress 590, then blocks 588, then retry 550. At 900 a block page would be seen compressed.
+    "storebot.middlewares.blocks.BlockMiddleware": 588,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # replaced: validators must not travel
+    "storebot.middlewares.redirects.RedirectMiddleware": 600,
+}
+SPIDER_MIDDLEWARES = {
+    # Off: every status reaches the spider, which has an outcome for each; depth and referer are not used.
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
+}
+EXTENSIONS = {
+    "scrapy.extensions.telnet.TelnetConsole": None,
+    "scrapy.extensions.remote_control.RemoteControl": None,
+    "scrapy.extensions.logstats.LogStats": None,  # storebot.extensions.Progress says more
+    "scrapy.extensions.spiderstate.SpiderState": None,
+    "scrapy.extensions.feedexport.FeedExporter": None,  # items are visits; exports read the database
+    "storebot.run.Run": 0,
+    "storebot.extensions.Breaker": 10,
+    "storebot.extensions.CrawlDelay": 20,
+    "storebot.extensions.Progress": 30,
+}
+ITEM_PIPELINES = {
+    "storebot.pipelines.Normalise": 100,
+    "storebot.pipelines.Validate": 200,
+    "storebot.pipelines.Fingerprint": 300,
+    "storebot.pipelines.Save": 400,
+}
+
+# --- storebot's own settings: also in docs/settings.md ----------------------------------------------------------------
+
+# Where everything is saved. Read by storebot.run and every command. An absolute path (or a server) is required under
+# Scrapyd, whose working directory is the daemon's.
+STOREBOT_DATABASE_URL = os.environ.get("STOREBOT_DATABASE_URL", "sqlite:///var/storebot.db")
+# Folders with store folders of your own, separated as in PATH. Read by the store loader; they win over packaged ones.
+STOREBOT_STORES = os.environ.get("STOREBOT_STORES", "")
+# A URL or mail address for the user agent, so that a store's owner can reach you. Read by StoreSpider.
+STOREBOT_CONTACT = os.environ.get("STOREBOT_CONTACT", "")
+# Pages claimed at once: enough to keep the downloader busy, few enough that a crash gives little back. Read by Run.
+STOREBOT_CLAIM_BATCH = 200
+# How long a claim and the store's lease outlive a silent process. Read by Run, which extends both at a third of it.
+STOREBOT_LEASE_S = 300
+# Group commit: a transaction is written at so many records or after so many seconds, whichever is first. Read by Run.
+STOREBOT_COMMIT_ROWS = 100
+STOREBOT_COMMIT_S = 0.5
+# Records that may wait for a commit before the crawl waits for the database. Read by pipelines.Save.
+STOREBOT_MAX_UNSAVED = 1000
+# First wait before a page that failed is tried again, in seconds. Read by Run.
+STOREBOT_ERROR_BACKOFF_S = 3600
+# How long a block page or a 429 may make one visit wait before its one retry, in seconds. Read by BlockMiddleware.
+STOREBOT_BLOCK_WAIT_MAX_S = 60
+# "json": the last line of a crawl is followed by the same as one JSON line. Read by the crawl command.
+STOREBOT_SUMMARY = os.environ.get("STOREBOT_SUMMARY", "")
+# "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress.
+STOREBOT_PROGRESS = os.environ.get("STOREBOT_PROGRESS", "auto")
+# The fast mode for stores without a browser tier: aiohttp's client and uvloop. Read by StoreSpider.update_settings.
+STOREBOT_FAST = os.environ.get("STOREBOT_FAST", "0")

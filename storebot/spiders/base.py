@@ -1,0 +1,200 @@
+"""What both phases share: the store's settings, the request for a product page, and what its response means."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+import scrapy
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Request, Response
+
+from storebot.core.outcome import Answer, outcome_of
+from storebot.core.parsing.reading import identity, read_product
+from storebot.core.urls import same_site, url_key
+from storebot.exceptions import InvalidURL
+from storebot.items import Outcome, PageType, Target, Visit
+from storebot.responses import BlockedPage, page_of
+from storebot.run import Claim, Run
+from storebot.spiders.discovery import discover
+from storebot.stores import load_store
+from storebot.stores.model import Store
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+#: STOREBOT_FAST: as fast as reactorless, and keeps what needs the reactor (SPEED). Experimental in Scrapy 2.19.
+FAST = {
+    "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
+    "DOWNLOAD_HANDLERS": {
+        scheme: "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler" for scheme in ("http", "https")
+    },
+}
+
+
+class StoreSpider(scrapy.Spider):
+    """A crawl of one store: ``-a store=NAME [-a base_url=URL]``; ``base_url`` is another address of the same shop."""
+
+    store: Store
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        if settings.getbool("STOREBOT_FAST"):
+            for name, value in FAST.items():
+                settings.set(name, value, priority="spider")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        settings = crawler.settings
+        folders = [folder for folder in settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
+        store = load_store(kwargs.pop("store", ""), folders, base_url=kwargs.pop("base_url", None))
+        kwargs.pop("_job", None)  # Scrapyd's own argument
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.store = store
+        for name, value in store_settings(store, settings.get("STOREBOT_CONTACT")).items():
+            settings.set(name, value, priority="spider")
+        return spider
+
+    async def crawl(self, run: Run, claim: Claim, *, head_only: bool) -> AsyncIterator[Request]:
+        """Yield what discovers pages, then the pages that ``claim`` gives, until both are exhausted."""
+        concurrency = self.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+        async for request in discover(self.store, run, head_only=head_only, concurrency=concurrency):
+            yield request
+        async for target in run.feed(claim):
+            yield self.page_request(target)
+
+    def page_request(self, target: Target, *, conditional: bool = True) -> Request:
+        """Return the request for one page, conditional where a committed parse stands behind its validators."""
+        headers = {}
+        if conditional and target.etag:
+            headers["If-None-Match"] = target.etag
+        if conditional and target.last_modified:
+            headers["If-Modified-Since"] = target.last_modified
+        return Request(
+            target.url,
+            headers=headers,
+            callback=self.parse_product,
+            errback=self.failed,
+            dont_filter=True,
+            meta={"target": target, "page_type": PageType.PRODUCT, "handle_httpstatus_all": True},
+        )
+
+    def parse_product(self, response: Response) -> Iterator[Visit | Request]:
+        """Yield the visit of one product page, or one unconditional request after a 304 that nothing stands behind."""
+        request = response.request
+        assert request is not None
+        target: Target = request.meta["target"]
+        if response.status != 304:
+            yield self.visit(target, request, response)
+        elif target.content_hash and (target.etag or target.last_modified):
+            yield Visit(outcome=Outcome.NOT_MODIFIED, **self._facts(target, request, response))
+        elif request.meta.get("unconditional"):
+            reason = "HTTP 304 to a request without validators"
+            yield Visit(outcome=Outcome.ERROR, reason=reason, **self._facts(target, request, response))
+        else:
+            again = self.page_request(target, conditional=False)
+            again.meta["unconditional"] = True
+            yield again
+
+    def visit(self, target: Target, request: Request, response: Response) -> Visit:
+        """Return the visit that a response other than 304 makes."""
+        page = page_of(response, request)
+        final_key = target.url_key
+        if response.url != target.url:
+            try:
+                final_key = url_key(response.url, self.store.key_rules)
+            except InvalidURL as error:
+                return Visit(outcome=Outcome.MOVED, reason=str(error), **self._facts(target, request, response))
+        reading = request.meta.get("reading") if response.status == 200 else None
+        if reading is None and response.status == 200:
+            reading = read_product(page, self.store.rules)
+        outcome, reason = outcome_of(
+            Answer(
+                status=response.status,
+                url=target.url,
+                final_url=response.url,
+                redirected=final_key != target.url_key,
+                on_site=same_site(response.url, self.store.base_url, self.store.keys.aliases),
+                is_product_url=bool(self.store.product_pattern.search(response.url)),
+                identified=reading is not None and identity(reading),
+                problems=tuple(f"{problem.field}: {problem.reason}" for problem in reading.problems) if reading else (),
+            )
+        )
+        if outcome is Outcome.INVALID:
+            logger.warning("%s: %s", target.url, reason)
+        return Visit(
+            outcome=outcome,
+            reason=reason,
+            final_url=response.url,
+            final_key=final_key,
+            etag=_header(response, "ETag"),
+            last_modified=_header(response, "Last-Modified"),
+            page_sha256=page.sha256,
+            extracted=reading.extracted if reading and outcome is None else (),
+            problems=reading.problems if reading else (),
+            **self._facts(target, request, response),
+        )
+
+    def failed(self, failure: Failure) -> Iterator[Visit]:
+        """Yield the visit of a page that gave no response to read: blocked, forbidden by robots.txt, or an error."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
+        target: Target = request.meta["target"]
+        error = failure.value
+        facts = self._facts(target, request, None)
+        if isinstance(error, BlockedPage):
+            yield Visit(
+                outcome=Outcome.BLOCKED, reason=str(error), **{**facts, "status": error.status, "blocks": error.signals}
+            )
+        elif isinstance(error, IgnoreRequest):
+            yield Visit(outcome=Outcome.SKIPPED, reason=str(error) or "dropped by a middleware", **facts)
+        else:
+            yield Visit(outcome=Outcome.ERROR, reason=f"{type(error).__name__}: {error}", **facts)
+
+    def _facts(self, target: Target, request: Request, response: Response | None) -> dict[str, Any]:
+        meta = request.meta
+        signals = meta.get("block_signals", ())
+        return {
+            "target": target,
+            "at_ms": int(time.time() * 1000),
+            "status": response.status if response is not None else 0,
+            "requests": 1
+            + meta.get("retry_times", 0)
+            + meta.get("redirect_times", 0)
+            + bool(signals)
+            + bool(meta.get("unconditional")),
+            "size_bytes": len(response.body) if response is not None else 0,
+            "elapsed_ms": int(meta.get("download_latency", 0) * 1000),
+            "blocks": signals,
+        }
+
+
+def store_settings(store: Store, contact: str) -> dict[str, Any]:
+    """Return the Scrapy settings that a store file's [politeness] stands for."""
+    politeness = store.politeness
+    settings: dict[str, Any] = {
+        "DOWNLOAD_DELAY": politeness.delay_s,
+        "DOWNLOAD_DELAY_JITTER": politeness.jitter,
+        "CONCURRENT_REQUESTS": politeness.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": politeness.concurrency,
+        "ROBOTSTXT_OBEY": politeness.robots,
+    }
+    if politeness.user_agent:
+        settings["USER_AGENT"] = politeness.user_agent
+    elif contact:
+        settings["USER_AGENT"] = f"storebot/0.1 (+{contact})"
+    if not politeness.robots:
+        logger.warning("%s: robots.txt is not asked, because %s", store.name, politeness.robots_reason)
+    return settings
+
+
+def _header(response: Response, name: str) -> str | None:
+    value = response.headers.get(name)
+    return value.decode("latin-1") if value else None

@@ -1,0 +1,171 @@
+"""Discovery by the catalogue: each `[catalogue] url` is a walk, its rows and its checkpoint saved together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from storebot.core.parsing.links import next_link, read_links
+from storebot.core.walk import Seen, Verdict, VerdictKind, Walk, WalkParams, page_fingerprint
+from storebot.db import walks
+from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
+from storebot.responses import BlockedPage, page_of
+from storebot.run import Run
+from storebot.spiders.found import now_ms, product_pages
+from storebot.stores.model import Store
+
+logger = logging.getLogger(__name__)
+
+
+class CatalogueDiscovery:
+    """Walk a store's catalogue; in a refresh (``head_only``) look at the head of each walk for new products."""
+
+    def __init__(self, store: Store, run: Run, *, head_only: bool, window: int) -> None:
+        self.store, self.run, self.head_only, self.window = store, run, head_only, window
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Open a walk for each template and yield its first requests."""
+        for template in self.store.catalogue_urls:
+            discovery = await self._open(template)
+            if discovery is not None:
+                for request in discovery.requests():
+                    yield request
+
+    async def _open(self, template: str) -> _OneWalk | None:
+        params = self._params(template)
+        name = f"catalogue {template.removeprefix(self.store.base_url)}"
+        if self.head_only:
+            return _OneWalk(self, name, params, Walk(params)) if params.max_pages else None
+        print_ = params.params_fingerprint()
+        stands = await self.run.call(walks.open_walk, self.store.name, name, print_)
+        if stands.restarted:
+            logger.warning("%s: %s", self.store.name, stands.restarted)
+        if stands.state is WalkState.ENDED:
+            logger.info("%s: %s was walked to its end by the run that this one resumes", self.store.name, name)
+            return None
+        if stands.page:
+            logger.info("%s: %s resumes after page %d", self.store.name, name, stands.page)
+        return _OneWalk(self, name, params, Walk(params, stands.page, stands.fingerprints, stands.next_url))
+
+    def _params(self, template: str) -> WalkParams:
+        catalogue = self.store.catalogue
+        assert catalogue is not None
+        return WalkParams(
+            template=template,
+            first=catalogue.first,
+            next=catalogue.next or "",
+            product_url=self.store.product_url,
+            links=tuple(catalogue.links or ()),
+            max_pages=self.store.refresh.head_pages if self.head_only else catalogue.max_pages,
+        )
+
+
+class _OneWalk:
+    """One walk under way: requests out, pages in, verdicts carried out."""
+
+    def __init__(self, owner: CatalogueDiscovery, name: str, params: WalkParams, walk: Walk) -> None:
+        self.owner, self.name, self.params, self.walk = owner, name, params, walk
+        self.store, self.run = owner.store, owner.run
+        self.checkpoint = not owner.head_only
+        self._told = False
+        owner.run.walk_opened(name)
+
+    def requests(self) -> Iterator[Request]:
+        """Yield what the walk wants next."""
+        if self.walk.done and not self._told:  # its checkpoint lies beyond max_pages already
+            self._end(Verdict(VerdictKind.INCOMPLETE, self.walk.checkpoint, self.walk.reason))
+        for number in self.walk.to_fetch(self.owner.window):
+            yield Request(
+                self.walk.url(number),
+                callback=self.parse,
+                errback=self.failed,
+                dont_filter=True,
+                priority=5,
+                meta={"walk": self.name, "number": number, "page_type": PageType.CATALOGUE},
+            )
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        """Judge one page of the catalogue."""
+        request = response.request
+        assert request is not None
+        page = page_of(response, request)
+        readable = response.status == 200
+        links = request.meta.pop("links", None) if readable else []
+        if links is None:
+            links = read_links(page, self.store.product_pattern, self.store.link_rules)
+        found = product_pages(self.store, ((url, None) for url in links))
+        follows = None
+        if readable and self.params.next:
+            follows = next_link(page, self.store.next_rule)
+        yield from self._judged(
+            Seen(
+                number=request.meta["number"],
+                url=request.meta.get("redirect_urls", [request.url])[0],
+                final_url=response.url,
+                status=response.status,
+                keys=tuple(one.url_key for one in found),
+                next_url=follows,
+                found=found,
+            )
+        )
+
+    def failed(self, failure: Failure) -> Iterator[Request]:
+        """Judge a page that gave no response to read: it proves nothing, and the next run resumes there."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
+        blocked = isinstance(failure.value, BlockedPage)
+        logger.warning("%s: %s: %s", self.store.name, request.url, failure.value)
+        yield from self._judged(
+            Seen(number=request.meta["number"], url=request.url, status=0, blocked=blocked, failed=not blocked)
+        )
+
+    def _judged(self, seen: Seen) -> Iterator[Request]:
+        """Carry out what is decided by one page, in the order of the pages, then ask for what is wanted next.
+
+        Records are submitted here and not yielded: Scrapy works on the items of several responses at once, and a
+        checkpoint that overtook another would claim a page that isn't stored.
+        """
+        for verdict in self.walk.receive(seen):
+            if verdict.kind in (VerdictKind.COMMIT, VerdictKind.HOLD) and verdict.seen is not None:
+                commit = self.checkpoint and verdict.kind is VerdictKind.COMMIT
+                self.run.submit(self._page(verdict.seen, checkpoint=commit))
+            elif verdict.kind in (VerdictKind.ENDED, VerdictKind.INCOMPLETE):
+                self._end(verdict)
+        yield from self.requests()
+
+    def _page(self, seen: Seen, *, checkpoint: bool) -> CatalogPage:
+        return CatalogPage(
+            store=self.store.name,
+            walk=self.name,
+            number=seen.number,
+            url=seen.final_url or seen.url,
+            at_ms=now_ms(),
+            found=seen.found,
+            fingerprint=page_fingerprint(seen.keys),
+            params=self.params.params_fingerprint(),
+            next_url=seen.next_url,
+            checkpoint=checkpoint,
+        )
+
+    def _end(self, verdict: Verdict) -> None:
+        self._told = True
+        ended = verdict.kind is VerdictKind.ENDED or (self.owner.head_only and self._head_seen())
+        reason = f"{self.name}: {verdict.reason}"
+        if ended:
+            logger.info("%s: %s (%d pages)", self.store.name, reason, self.walk.checkpoint)
+        self.run.submit(
+            WalkEnd(
+                store=self.store.name,
+                walk=self.name,
+                at_ms=now_ms(),
+                state=WalkState.ENDED if ended else WalkState.INCOMPLETE,
+                reason=reason,
+                checkpoint=self.checkpoint,
+            )
+        )
+
+    def _head_seen(self) -> bool:
+        """Whether a look at the head saw all the pages that it wanted: that isn't an incomplete walk."""
+        return not self.walk.holes and self.walk.checkpoint >= self.params.first + self.params.max_pages - 1

@@ -1,0 +1,94 @@
+"""What is wrong with a store file, one line a fault, in the order in which a person would mend them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from storebot.exceptions import StoreFileError
+from storebot.stores.keys import known_keys
+from storebot.stores.wording import nearest, shown
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+# pydantic's error types for the plain values of the model -> what was expected
+_EXPECTED = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number of at least {ge:g}",
+    "less_than_equal": "a number of at most {le:g}",
+    "literal_error": "{expected}",
+    "model_type": "a section",
+}
+
+
+def syntax_problem(path: str, error: tomllib.TOMLDecodeError) -> StoreFileError:
+    """Return the error for text that is no TOML, with its line and column."""
+    found = re.fullmatch(r"(?P<what>.*) \(at (?P<where>line \d+, column \d+|end of document)\)", str(error), re.DOTALL)
+    what, where = (found["what"], found["where"]) if found else (str(error), "")
+    hint = "; write a regular expression in single quotes: '\\d+'" if "backslash" in what or "Unescaped" in what else ""
+    return StoreFileError(path, where, f"expected TOML (https://toml.io): {what}{hint}")
+
+
+def problems(path: str, error: ValidationError) -> StoreFileError:
+    """Return all that the model refused as one error: about the first fault, its text a line for each."""
+    details = error.errors(include_url=False)
+    unknown = [_unknown(path, fault) for fault in details if fault["type"] == "extra_forbidden"]
+    meant = {fault.nearest for fault in unknown}
+    others = [_other(path, fault) for fault in details if fault["type"] != "extra_forbidden"]
+    # A misspelt key is one fault, not two: its right name isn't reported as missing as well.
+    faults = unknown + [
+        fault for fault in others if not (fault.problem.startswith("is missing") and fault.key in meant)
+    ]
+    first = faults[0]
+    first.args = ("\n".join(str(fault) for fault in faults),)
+    return first
+
+
+def _unknown(path: str, fault: ErrorDetails) -> StoreFileError:
+    *section, name = map(str, fault["loc"])
+    prefix = "".join(f"{part}." for part in section)
+    valid = [known.name for known in known_keys()]
+    beside = [known.removeprefix(prefix) for known in valid if known.rpartition(".")[0] == prefix.rstrip(".")]
+    if close := nearest(name, beside):
+        return StoreFileError(path, _dotted(fault), "unknown key", prefix + close)
+    elsewhere = {known.rpartition(".")[2]: known for known in reversed(valid)}
+    if close := nearest(name, elsewhere):
+        return StoreFileError(path, _dotted(fault), f"unknown key; {_place(elsewhere[close])}", elsewhere[close])
+    return StoreFileError(path, _dotted(fault), f"unknown key; expected one of {', '.join(beside)}")
+
+
+def _place(key: str) -> str:
+    section, _, name = key.rpartition(".")
+    return f"{name} belongs in [{section}]" if section else f"{name} belongs above the first [section]"
+
+
+def _other(path: str, fault: ErrorDetails) -> StoreFileError:
+    key, context = _dotted(fault), fault.get("ctx", {})
+    if fault["type"] == "store_file":
+        return StoreFileError(path, context["key"] or key, context["problem"], context["nearest"])
+    if fault["type"] == "missing":
+        return StoreFileError(path, key, f"is missing: expected {_description(key)}")
+    expected = _expected(fault["type"], context) or fault["msg"]
+    return StoreFileError(path, key, f"expected {expected}, got {shown(fault['input'])}")
+
+
+def _expected(kind: str, context: Mapping[str, object]) -> str:
+    return _EXPECTED.get(kind, "").format_map(context)
+
+
+def _description(key: str) -> str:
+    text = next(known.description for known in known_keys() if known.name == key)
+    return (text[0].lower() + text[1:]).rstrip(".").replace("`", "")
+
+
+def _dotted(fault: ErrorDetails) -> str:
+    """Return the key as TOML writes it, so that one with a space, dot or line break stays readable on one line."""
+    return ".".join(str(part) if _BARE.fullmatch(str(part)) else json.dumps(part) for part in fault["loc"])

@@ -1,0 +1,45 @@
+"""Times as sitemaps write them, whole and odd."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storebot.core.parsing.lastmod import lastmod_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024", 1_704_067_200_000),
+        ("2024-05", 1_714_521_600_000),
+        ("2024-05-06", 1_714_953_600_000),
+        ("2024-5-6", 1_714_953_600_000),
+        ("2024/05/06", 1_714_953_600_000),
+        ("20240506", 1_714_953_600_000),
+        ("2024-05-06T10:11Z", 1_714_990_260_000),
+        ("2024-05-06T10:11:12Z", 1_714_990_272_000),
+        ("2024-05-06T12:11:12+02:00", 1_714_990_272_000),
+        ("2024-05-06 12:11:12 +0200", 1_714_990_272_000),
+        ("2024-05-06 10:11:12 UTC", 1_714_990_272_000),
+        ("2024-05-06T10:11:12.1234567Z", 1_714_990_272_123),
+        ("Mon, 06 May 2024 10:11:12 GMT", 1_714_990_272_000),
+        (" 2024-05-06T10:11:12 ", 1_714_990_272_000),
+        ("0001-01-01T00:00:00", None),
+        ("1970-01-01", None),
+        ("2024-13-01", None),
+        ("yesterday", None),
+        ("1714990272", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_lastmod_forms(text: str | None, expected: int | None) -> None:
+    assert lastmod_ms(text) == expected
+
+
+@settings(deadline=None)
+@given(st.text(max_size=40))
+def test_lastmod_never_fails(text: str) -> None:
+    assert lastmod_ms(text) is None or isinstance(lastmod_ms(text), int)

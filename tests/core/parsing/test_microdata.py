@@ -1,0 +1,48 @@
+"""Microdata as nodes."""
+
+from __future__ import annotations
+
+from lxml import html
+
+from storebot.core.parsing.microdata import items
+from tests.core.parsing.pages import only, read
+
+PRODUCT = """<div itemscope itemtype="http://schema.org/Product"><h1 itemprop="name">Nuts &amp;amp;
+ Bolts</h1><span itemprop="brand" itemscope>Acme</span><img itemprop=image src="/1.jpg">
+<a itemprop="url" href="/p/a1">x</a>
+<meta itemprop="sku" content="A1"><div itemprop="offers" itemscope itemtype="http://schema.org/Offer">
+<span itemprop="price" content="1299.00">1.299,00 €</span><meta itemprop="priceCurrency" content="EUR">
+<link itemprop="availability" href="http://schema.org/InStock"></div>
+<div itemprop="isRelatedTo" itemscope itemtype="http://schema.org/Product"><b itemprop=name>Other</b></div></div>"""
+
+
+def test_a_product_is_read_with_its_offer() -> None:
+    found = only(read(body=PRODUCT))
+    expected = {
+        "name": "Nuts &amp; Bolts",
+        "brand": "Acme",
+        "images": ["https://shop.example/1.jpg"],
+        "url": "https://shop.example/p/a1",
+        "sku": "A1",
+        "price": "1299.00",
+        "currency": "EUR",
+        "availability": "http://schema.org/InStock",
+    }
+    assert found.values == expected
+    assert set(found.sources.values()) == {"microdata"}
+
+
+def test_properties_belong_to_the_nearest_item() -> None:
+    found = items(html.fromstring(PRODUCT))
+    assert [sorted(node) for node in found] == [
+        sorted(["@type", "name", "brand", "image", "url", "sku", "offers", "isRelatedTo"])
+    ]
+
+
+def test_unfilled_templates_are_no_values() -> None:
+    body = PRODUCT.replace('content="1299.00"', 'content="{{price}}"')
+    assert "price" not in only(read(body=body)).values
+
+
+def test_a_property_without_an_item_is_ignored() -> None:
+    assert read(body="<b itemprop=price>5</b>").extracted == ()

@@ -1,0 +1,230 @@
+"""From a page to its records: the layers, and what each costs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storebot.core.page import Page
+from storebot.core.parsing.reading import identity, read_product
+from storebot.core.parsing.rules import ProductRules
+from storebot.items import Disagreement
+from tests.core.parsing.pages import URL, builds_a_tree, offers, only, page, product, read, rules, script
+
+CSS = "<h1>Drill</h1><b class=price>99,00</b><i class=stock>Sold out</i><s class=was>120</s>"
+
+
+def test_json_ld_that_is_enough_builds_no_tree_and_decodes_nothing() -> None:
+    complete = page(CSS, script(product()))
+    reading = read_product(complete, rules(name="h1", price=".price", canonical_url="link"))
+    assert only(reading).values["price"] == "99.00"
+    assert reading.source == "jsonld"
+    assert not builds_a_tree(complete)
+    assert complete._decoded is None
+
+
+@pytest.mark.parametrize("lacking", ["name", "price", "currency"])
+def test_json_ld_that_lacks_something_needed_is_not_enough(lacking: str) -> None:
+    text = (
+        json.dumps(product())
+        .replace(f'"{lacking}"', '"x"')
+        .replace('"priceCurrency"', '"x"' if lacking == "currency" else '"priceCurrency"')
+    )
+    incomplete = page(CSS, script(text))
+    found = only(
+        read_product(
+            incomplete,
+            rules(declared={"currency": "EUR"} if lacking != "currency" else None, name="h1", price=".price"),
+        )
+    )
+    assert builds_a_tree(incomplete)
+    assert found.values["name"] == "Drill"
+
+
+def test_a_rule_for_a_field_that_is_missing_fills_the_gap() -> None:
+    found = only(read(product(), body=CSS, rules=rules(regular_price=".was", name="h1")))
+    assert (found.values["regular_price"], found.sources["regular_price"]) == ("120", "css:.was")
+    assert found.sources["name"] == "jsonld"
+
+
+def test_a_declared_currency_is_enough_and_disagreements_with_it_are_recorded() -> None:
+    bare = page("", script(product(offers={"price": "5"})))
+    assert only(read_product(bare, rules(declared={"currency": "GBP"}))).sources["currency"] == "declared"
+    assert not builds_a_tree(bare)
+    found = only(read(product(), rules=rules(declared={"currency": "GBP"})))
+    assert found.values["currency"] == "EUR"
+    assert found.disagreements == (Disagreement("currency", {"jsonld": "EUR", "declared": "GBP"}),)
+
+
+def test_sources_that_disagree_on_the_price_are_flagged_and_the_order_decides() -> None:
+    body = CSS.replace("99,00", "89,00")
+    found = only(read(product(), body=body, rules=rules(price=".price", brand=".none")))
+    assert found.values["price"] == "99.00"
+    assert found.disagreements == (Disagreement("price", {"jsonld": "99.00", "selectors": "89,00"}),)
+    preferred = only(read(product(), body=body, rules=rules("selectors", price=".price", brand=".none")))
+    assert (preferred.values["price"], preferred.sources["price"]) == ("89,00", "css:.price")
+    assert preferred.disagreements[0].values == {"css:.price": "89,00", "jsonld": "99.00"}
+
+
+def test_the_same_price_written_differently_is_no_disagreement_x06() -> None:
+    body = "<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Drill</b><p itemprop=offers itemscope>"
+    body += "<meta itemprop=price content=2879.20></p></div>"
+    found = only(read(product(offers={"price": 2879.2}), body=body))
+    assert (found.values["price"], found.disagreements) == ("2879.2", ())
+
+
+def test_a_zero_price_yields_to_a_real_one_of_a_later_source() -> None:
+    found = only(read(product(offers=offers({"price": "0"})), body=CSS, rules=rules(price=".price")))
+    assert (found.values["price"], found.sources["price"]) == ("99,00", "css:.price")
+
+
+def test_the_currency_comes_from_the_source_of_the_price() -> None:
+    head = '<meta property="product:price:amount" content="5"><meta property="product:price:currency" content="USD">'
+    half = product(offers={"priceCurrency": "EUR"})
+    found = only(read_product(page(head=head + script(half)), ProductRules()))
+    assert (found.values["price"], found.values["currency"]) == ("5", "USD")
+
+
+def test_a_regular_price_never_joins_a_price_that_its_source_contradicts_a05() -> None:
+    body = "<b class=price>399</b><s class=was>445</s>"
+    found = only(read(product(), body=body, rules=rules(price=".price", regular_price=".was")))
+    assert "regular_price" not in found.values
+
+
+def test_page_level_values_are_not_lent_to_single_variants() -> None:
+    head = '<meta property="og:type" content="product"><meta property="product:price:amount" content="5">'
+    head += '<meta property="product:brand" content="Acme"><meta property="product:availability" content="oos">'
+    variants = product(offers=offers({"sku": "S", "price": "7"}, {"sku": "M"}))
+    found = read_product(page(head=head + script(variants)), rules(brand=".none")).extracted
+    assert [e.values.get("price") for e in found] == [None, "7"]
+    assert {str(e.values["brand"]) for e in found} == {"Acme"}
+    assert all("availability" not in e.values for e in found)
+
+
+def test_the_next_layer_is_used_and_named_when_one_vanishes_x11() -> None:
+    microdata = (
+        "<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Drill</b><i itemprop=offers itemscope>"
+    )
+    microdata += "<b itemprop=price>49</b></i></div>"
+    fields = rules(name="h1", price="span::attr(data-price)")
+    assert only(read(body=microdata, rules=fields)).sources["price"] == "microdata"
+    found = only(read(body="<h1>Drill</h1><span data-price=49>", rules=fields))
+    assert (found.values["price"], found.sources["price"]) == ("49", "css:span::attr(data-price)")
+
+
+def test_out_of_stock_without_a_price_is_a_product_l04() -> None:
+    nothing_offered = {"@type": "Product", "name": "Drill"}
+    reading = read(nothing_offered, body=CSS, rules=rules(availability=".stock"))
+    assert only(reading).values["availability"] == "Sold out"
+    assert "price" not in only(reading).values
+    assert identity(reading)
+
+
+def test_a_keyword_elsewhere_does_not_override_structured_stock_l05() -> None:
+    body = "<template><span>Out of stock</span></template><div class=related>Sold out</div>"
+    assert only(read(product(), body=body)).values["availability"] == "https://schema.org/InStock"
+
+
+def test_a_store_can_let_its_rule_decide_on_stock_a04() -> None:
+    body = "<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Set</b><i itemprop=offers itemscope>"
+    body += "<link itemprop=availability href=http://schema.org/OutOfStock></i></div><button class=add>InStock</button>"
+    found = only(read(body=body, rules=rules("selectors", availability=".add")))
+    assert found.values["availability"] == "InStock"
+    assert found.disagreements[0].field == "availability"
+
+
+def test_variants_that_are_loaded_by_script_are_said_to_be_unknown_a01() -> None:
+    form = "<form class='variations_form' data-product_id='77' data-product_variations=\"false\">"
+    ranged = product(offers={"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9, "priceCurrency": "EUR"})
+    reading = read(ranged, body=form)
+    assert "price" not in only(reading).values
+    assert [problem.field for problem in reading.problems] == ["options"]
+
+
+def test_nul_characters_reach_no_value_e05() -> None:
+    html = b"<html><h1>Dr\0ill</h1><div itemscope itemtype=https://schema.org/Product><b itemprop=name>Drill\0</b>"
+    html += b"<span itemprop=offers itemscope><meta itemprop=price content=49></span></div>"
+    values = only(read_product(Page(url=URL, body=html), ProductRules())).values
+    assert (values["name"], values["price"]) == ("Drill", "49")
+    escaped = '{"@type":"Product","name":"Dr\\u0000ill","sku":"a\\u0000","url":"/p?variant=%00"}'
+    assert "\0" not in str(only(read(escaped)).values)
+
+
+def test_a_rendered_page_reads_like_the_plain_one_e01() -> None:
+    html = script(json.dumps(product(name="Müller Töpfe"), ensure_ascii=False))
+    plain = Page(url=URL, body=html.encode("iso-8859-15"), headers={"content-type": "text/html; charset=iso-8859-15"})
+    rendered = Page(url=URL, body=html.encode(), headers=plain.headers, tier="browser", charset="utf-8")
+    assert read_product(plain, ProductRules()).extracted == read_product(rendered, ProductRules()).extracted
+    assert only(read_product(rendered, ProductRules())).values["name"] == "Müller Töpfe"
+
+
+def test_the_canonical_url_is_kept_whichever_way_was_taken() -> None:
+    head = '<link rel="canonical" href="/p/a1">'
+    for data in (product(), {"@type": "Product", "name": "Drill"}):
+        found = only(read_product(page(head=head + script(data)), ProductRules()))
+        assert found.values["canonical_url"] == URL
+
+
+@pytest.mark.parametrize(
+    ("data", "is_one"),
+    [(product(), True), ({"@type": "Product", "name": "Bare"}, True), ({"@type": "Product", "sku": "A"}, False)],
+)
+def test_identity_needs_a_name(data: dict[str, str], is_one: bool) -> None:
+    assert identity(read(data)) is is_one
+
+
+def test_a_name_by_a_rule_alone_is_no_identity() -> None:
+    assert not identity(read(body=CSS, rules=rules(name="h1", declared={"currency": "EUR"})))
+    assert identity(read(body=CSS, rules=rules(name="h1", price=".price")))
+
+
+KEYS = ["@type", "@id", "@graph", "name", "offers", "price", "sku", "hasVariant", "itemListElement", "image", "url"]
+MORE_KEYS = ["priceSpecification", "mainEntity", "brand", "category", "additionalProperty", "lowPrice", "isVariantOf"]
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from(["Product", "#a", "9"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(KEYS + MORE_KEYS),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(JSON, max_size=3), st.booleans())
+def test_any_json_is_read_without_an_error(data: list[object], as_product: bool) -> None:
+    blocks = [{**item, "@type": "Product"} if as_product and isinstance(item, dict) else item for item in data]
+    reading = read(*blocks, rules=rules(name="h1"))
+    for extracted in reading.extracted:
+        assert "\0" not in str(extracted.values)
+        assert set(extracted.sources) == set(extracted.values)
+        str(extracted.values).encode()
+
+
+FRAGMENTS = st.sampled_from(
+    b"""<div itemscope itemtype=https://schema.org/Product>|<b itemprop=offers itemscope>|<i itemprop=price>|</script>
+    |<script type="application/ld+json">|{"@type":"Product","name":|<!--|-->|<base href=|<link rel=canonical href=http://[>
+    |\0|<h1>|<meta property=og:type content=product>""".split(b"|")
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(FRAGMENTS | st.binary(max_size=20), max_size=25), st.sampled_from(["", "utf-8", "utf-16", "big5"]))
+def test_any_bytes_are_read_without_an_error(parts: list[bytes], charset: str) -> None:
+    headers = {"content-type": f"text/html; charset={charset}"}
+    reading = read_product(
+        Page(url=URL, body=b"".join(parts), headers=headers), rules("selectors", name="h1", brand="re:(b.)")
+    )
+    assert isinstance(identity(reading), bool)

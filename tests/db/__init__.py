@@ -1,0 +1,1 @@
+"""Tests of `storebot.db`: the same classes on SQLite, MariaDB and PostgreSQL."""
