@@ -1,2 +1,2 @@
-# scrapyd-deploy calls this file, and writes one that leaves the package data out where there is none; pyproject.toml says it all.
+# scrapyd-deploy calls this file, and writes one without the package data where there is none; pyproject.toml says all.
 __import__("setuptools").setup()

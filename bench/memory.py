@@ -27,7 +27,7 @@ def memory(*, sizes: Sequence[int], write: bool) -> int:
             tempfile.TemporaryDirectory(prefix="storebot-bench-") as folder,
             open_shop(backfill.pages, pages) as shop,
         ):
-            usage = Arena({backfill.pages: shop}, Path(folder)).run(backfill, timeout_s=max(1800.0, pages / 20))
+            usage = Arena({backfill.pages: shop}, Path(folder)).run(backfill)
         peaks[pages] = usage.peak_rss_bytes / _MB
         say(f"memory: {peaks[pages]:.0f} MB, {usage.cpu_s * 1000 / pages:.2f} ms/page, {usage.wall_s:.0f} s")
     limit = min(PEAK_RSS_LIMIT_MB, peaks[min(peaks)] * _FLAT)

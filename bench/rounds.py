@@ -14,6 +14,9 @@ from bench.measure import RunFailed, Usage
 from bench.roster import EMPTY, KNOWN_BLIND, Contender
 from bench.shop import ROOT, Shop
 
+# A run that takes longer hangs: ten times what the slowest script needs on a slow machine.
+_START_S, _PAGE_S = 60.0, 0.1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -59,7 +62,7 @@ class Arena:
             copy.execute(f"update pages set next_due_at = 0{blind}")
             copy.commit()
 
-    def run(self, contender: Contender, timeout_s: float = 1800) -> Usage:
+    def run(self, contender: Contender) -> Usage:
         """Run one contender on a database of its own. Raises RunFailed where it left a page out."""
         database = self.folder / "run.db"
         self._remove(database)
@@ -70,16 +73,18 @@ class Arena:
             ):
                 source.backup(copy)
         try:
-            return self._run(contender, database, timeout_s)
+            return self._run(contender, database)
         finally:
             self._remove(database)
 
-    def _run(self, contender: Contender, database: Path, timeout_s: float = 1800) -> Usage:
+    def _run(self, contender: Contender, database: Path) -> Usage:
         shop = self.shops[contender.pages]
         command = contender.command(
             base_url=shop.base_url, urls_file=self.folder / f"{contender.pages}.urls", database=database
         )
-        usage = measure.run(command, env=contender.environment(database), cwd=ROOT, timeout_s=timeout_s)
+        usage = measure.run(
+            command, env=contender.environment(database), cwd=ROOT, timeout_s=_START_S + len(shop.urls) * _PAGE_S
+        )
         if left_out := contender.left_out(usage.summary, len(shop.urls)):
             raise RunFailed(f"{contender.name}: {left_out}")
         return usage

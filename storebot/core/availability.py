@@ -107,8 +107,13 @@ _UNSPACED: tuple[tuple[Availability, str], ...] = (
     (Availability.MADE_TO_ORDER, r"受注生産"),
     (Availability.IN_STOCK, r"在庫あり|有货|有貨|现货|現貨|재고 ?있음"),
 )
+_DENIALS = r"no|not|nicht|não|non|niet|inte|ikke|ej|nie|není|ne|не|нет|nu|nincs|ei|pas|μη|δεν"
+_POSITIVE = dict(_PHRASES)[Availability.IN_STOCK]
+# A denial of any language at most a word before a promise of any language, behind the phrases that say more.
+_DENIED = (Availability.OUT_OF_STOCK, rf"(?:{_DENIALS})\s+(?:\w+\s+)?(?:{_POSITIVE})")
+_ALL = (*_PHRASES[:3], _DENIED, *_PHRASES[3:])
 _PATTERNS = (
-    *((term, re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])", re.IGNORECASE)) for term, words in _PHRASES),
+    *((term, re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])", re.IGNORECASE)) for term, words in _ALL),
     *((term, re.compile(words)) for term, words in _UNSPACED),
 )
 
@@ -171,4 +176,6 @@ def _term(text: str) -> str:
     for mark in "/#":
         if mark in tail:
             tail = tail.rpartition(mark)[2]
+    if any(char.isdigit() for char in tail):
+        return ""  # "0 in stock" is no term
     return "".join([char for char in tail.lower() if char.isalpha()])

@@ -25,7 +25,7 @@ _MAX_OPTIONS = 50
 _MAX_DEPTH = 20  # of a category path
 
 _PLAIN_ADDRESS = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?#][!#-;=?-Z_a-z~%]*)?", re.ASCII)
-_RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,10})?)(?:\s*(?:/|of|von|out of|sur|de|su|z)\s*\d{1,3})?(?:\s*(?:★|stars?))?")
+_RATING = re.compile(r"(\d{1,3}(?:[.,]\d{1,30})?)(?:\s*(?:/|of|von|out of|sur|de|su|z)\s*\d{1,3})?(?:\s*(?:★|stars?))?")
 _COUNT = re.compile(r"\D{0,40}?(\d{1,3}(?:[., ']\d{3})+|\d{1,9})(?![.,]?\d|\s*[kKmM](?![^\W\d_]))\D{0,40}")
 
 
@@ -180,7 +180,7 @@ def _rating(name: str, value: object, context: Context, problems: list[Problem])
     if match is None:
         problems.append(Problem("rating_value", f"{value[:60]!r} isn't a rating"))
         return None
-    number = Decimal(match[1].replace(",", "."))
+    number = Decimal(match[1].replace(",", ".")).quantize(Decimal("0.01"))  # shops print means of 15 digits
     return f"{number.normalize():f}"
 
 

@@ -40,8 +40,8 @@ def database_url(text: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """Return the URL as a person may read it: no password, and no query, which can hold one too."""
-    return url.set(query={}).render_as_string(hide_password=True)
+    """Return the URL as a person may read it: no driver, no password, and no query, which can hold one too."""
+    return url.set(drivername=url.get_backend_name(), query={}).render_as_string(hide_password=True)
 
 
 def without_secrets(text: str, url: URL) -> str:

@@ -16,6 +16,8 @@ from storebot.db.listings import listing_of, values_of, variant_key
 from storebot.db.types import AnyRow
 from storebot.items import Listing, ListingStatus, Visit
 
+Field = tuple[str, Any, Any]  # name, before, after: as JSON values
+
 _OFFER = ("price_minor", "regular_price_minor", "currency", "availability")
 _STATUS_LOST = ("status", ListingStatus.ACTIVE.value, ListingStatus.MISSING.value)
 _STATUS_BACK = ("status", ListingStatus.MISSING.value, ListingStatus.ACTIVE.value)
@@ -61,11 +63,12 @@ def compare(
     not the market, and all rows are rewritten.
     """
     left, written, announced = dict(before), 0, 0
+    fields: list[Field]
     for listing in visit.listings:
         row = left.pop(variant_key(listing), None)
         if row is None:
             _insert(batch, run, page, visit, listing, cause="rebased" if silent else "seen")
-            kind, fields = "new", list(changes_between(_blank(listing), listing))
+            kind, fields = "new", [*changes_between(_blank(listing), listing)]
         elif _same(row, listing) and not silent:
             continue
         else:
@@ -94,9 +97,9 @@ def _same(row: AnyRow, listing: Listing) -> bool:
     )
 
 
-def _difference(row: AnyRow, listing: Listing) -> tuple[str, list[tuple[str, Any, Any]]]:
+def _difference(row: AnyRow, listing: Listing) -> tuple[str, list[Field]]:
     """Return the type of the change and its fields; no fields where only description or images differ."""
-    fields: list[tuple[str, Any, Any]] = []
+    fields: list[Field] = []
     if row.record_hash != listing.record_hash:
         fields += changes_between(listing_of(row), listing)
     if row.missing_why == "variant":
@@ -169,7 +172,7 @@ def _announce(
     visit: Visit,
     variant: str,
     kind: str,
-    fields: Sequence[tuple[str, Any, Any]],
+    fields: Sequence[Field],
 ) -> None:
     """Add a change event. Its id says what happened, when, in which run: a consumer drops what it had."""
     identity = "\n".join((run.store, page.url_key, variant, str(run.run_id), str(visit.at_ms), kind))

@@ -46,11 +46,13 @@ def is_transient(error: BaseException) -> bool:
     sqlite_code = getattr(original, "sqlite_errorcode", None)
     if sqlite_code is not None:
         return (sqlite_code & 0xFF) in _SQLITE
-    if hasattr(original, "sqlstate"):
-        state = getattr(original, "sqlstate", None)
-        return (state is None and "connection" in str(original)) or state in _POSTGRESQL or str(state)[:2] == "08"
     code = original.args[0] if original is not None and original.args else None
-    return code in _MYSQL
+    if isinstance(code, int):  # only pymysql's errors begin with a number
+        return code in _MYSQL
+    state = getattr(original, "sqlstate", None)
+    if state is None:  # psycopg, before a server answered
+        return "connection" in str(original)
+    return state in _POSTGRESQL or str(state).startswith("08")
 
 
 def retrying(

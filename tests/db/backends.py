@@ -104,7 +104,10 @@ def kept_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
-    """Return the name of a backend: a test that uses it, or a fixture below, runs once on each."""
+    """Return the name of a backend: a test that uses it, or a fixture below, runs once on each.
+
+    A test for some of them alone says ``@pytest.mark.parametrize("backend", ["mariadb"], indirect=True)``.
+    """
     return str(request.param)
 
 

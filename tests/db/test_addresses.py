@@ -36,7 +36,7 @@ def test_another_is_refused_without_repeating_it(text: str) -> None:
 
 def test_a_url_is_shown_without_password_and_query() -> None:
     url = database_url("postgresql://u:s3cret@h:1/d?password=other")
-    assert shown(url) == "postgresql+psycopg://u:***@h:1/d"
+    assert shown(url) == "postgresql://u:***@h:1/d"
 
 
 def test_a_drivers_message_loses_its_secrets_and_line_breaks() -> None:

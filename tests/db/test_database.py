@@ -72,9 +72,14 @@ class TestClock:
 class TestTransactions:
     def test_one_that_raises_leaves_nothing(self, database: Database) -> None:
         worker = Worker(database)
-        with pytest.raises(ZeroDivisionError), database.write() as conn:
-            conn.execute(text("DELETE FROM runs"))
-            raise ZeroDivisionError
+
+        def fail() -> None:
+            with database.write() as conn:
+                conn.execute(text("DELETE FROM runs"))
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
         with database.read() as conn:
             assert conn.execute(text("SELECT max(id) FROM runs")).scalar() == worker.run.run_id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -56,7 +57,7 @@ class TestLease:
     def test_who_lost_it_can_neither_write_nor_extend_nor_release(self, database: Database) -> None:
         take(database, "first", ttl_s=-1)
         take(database, "second")
-        for verb in (leases.check, lambda *args: leases.extend(*args, 60), lambda *args: leases.note_run(*args, 1)):
+        for verb in (leases.check, partial(leases.extend, ttl_s=60), partial(leases.note_run, run_id=1)):
             with pytest.raises(LeaseLost), database.write() as conn:
                 verb(conn, STORE, "first")
         with database.write() as conn:

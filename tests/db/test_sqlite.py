@@ -73,12 +73,17 @@ def test_a_writing_transaction_holds_the_lock_from_its_start_and_readers_go_on(s
 def test_a_reading_transaction_cannot_turn_into_a_writing_one_under_a_writer(sqlite_url: str) -> None:
     """What `write` avoids: read first, and another commits in between."""
     database = Database.open(sqlite_url)
-    with pytest.raises(OperationalError, match="locked"), database.read() as conn:
-        conn.execute(select(pages)).all()
-        thread = threading.Thread(target=Worker, args=(database,))
-        thread.start()
-        thread.join()
-        conn.execute(pages.delete())
+
+    def read_then_write() -> None:
+        with database.read() as conn:
+            conn.execute(select(pages)).all()
+            thread = threading.Thread(target=Worker, args=(database,))
+            thread.start()
+            thread.join()
+            conn.execute(pages.delete())
+
+    with pytest.raises(OperationalError, match="locked"):
+        read_then_write()
     database.dispose()
 
 

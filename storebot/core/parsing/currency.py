@@ -191,8 +191,9 @@ _LOWER = (
     "mkd mxn myr nok nzd php pln ron rsd rub sar sek sgd thb tnd twd uah usd vnd zar"
 )
 _LOWER_CODES = frozenset(_LOWER.split())
-# Abbreviations so short that they're as often something else ("5 M", "2 KM", "Q2"): currencies only where a hint says so.
-WEAK = frozenset("N P E D K M Q L G MT MK UM VT Vt LD BD RO QR SR DA JD FG KM Ar Db Ks Kz Re Sh RF Rf LE с м".split())
+# Abbreviations so short that they often mean something else ("5 M", "2 KM", "Q2"): currencies only if a hint agrees.
+_SHORT = "N P E D K M Q L G MT MK UM VT Vt LD BD RO QR SR DA JD FG KM Ar Db Ks Kz Re Sh RF Rf LE с"
+WEAK = frozenset(_SHORT.split())
 # Signs with one meaning that a reader takes for granted unless the page or the store declares another.
 USUAL = {"£": "GBP", "￡": "GBP", "₱": "PHP"}
 _ALTERNATIVES = "|".join(re.escape(symbol) for symbol in sorted(SYMBOLS, key=len, reverse=True) if symbol)

@@ -18,7 +18,7 @@ SOURCE = "jsonld"
 MAX_BLOCKS = 100
 
 _EXACT = b"application/ld+json"
-_LOOSE = re.compile(rb"ld(?:\+|&#x2b;|&#43;|&plus;)json", re.IGNORECASE)
+_PREFIX = b"application/ld"
 _TYPE = re.compile(rb"\stype\s*=\s*[\"']?\s*application/ld(?:\+|&#x2b;|&#43;|&plus;)json[\s;\"'/>]", re.IGNORECASE)
 _MAX_TAG_BYTES = 4096
 _COMMENT_BYTES = 65_536  # how far behind a block the end of a comment is looked for
@@ -64,13 +64,13 @@ def blocks(markup: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _mentions(markup: bytes) -> Iterator[int]:
     """Yield where the type is mentioned. One pass of 28 µs per 100 KB for the spelling that nearly every page uses."""
-    at = markup.find(_EXACT)
+    needle, at = _EXACT, markup.find(_EXACT)
     if at < 0:
-        for match in _LOOSE.finditer(markup.lower()):
-            yield match.start()
+        markup, needle = markup.lower(), _PREFIX
+        at = markup.find(needle)
     while at >= 0:
         yield at
-        at = markup.find(_EXACT, at + len(_EXACT))
+        at = markup.find(needle, at + len(needle))
 
 
 def _is_script(tag: bytes) -> bool:

@@ -33,7 +33,7 @@ _VALUE_ATTRIBUTES = {"time": "datetime", "data": "value", "meter": "value"}
 def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
     """Return what the microdata of a page says of its product."""
     found = Found(SOURCE)
-    if page.root is None:
+    if b"itemscope" not in page.markup.lower() or page.root is None:
         return found
     graph = survey(items(page.root))
     if not graph.products:

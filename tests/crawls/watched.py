@@ -1,0 +1,152 @@
+"""A demo store and the database that crawls of it are saved in: what a whole-crawl test looks at."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from storebot.demo.client import DemoClient
+from tests.crawls import scrapy_process
+from tests.crawls.scrapy_process import Crawl, Row, rows
+
+_OWN_STORE = scrapy_process.ROOT / "storebot" / "stores" / "demo" / "store.toml"
+_POLL_S = 0.003
+
+# What a listing, an offer or a page says, without what depends on when and by which run it was saved.
+_LISTINGS = "SELECT * FROM listings JOIN (SELECT id AS of_page, url_key FROM pages) ON of_page = page_id"
+_OFFERS = "SELECT offers.*, url_key FROM offers JOIN pages ON pages.id = page_id"
+_WHEN_AND_WHO = {"id", "page_id", "of_page", "run_id", "at", "first_seen_at", "last_seen_at", "last_checked_at"} | {
+    "last_changed_at",
+    "fetched_at",
+    "checked_at",
+    "next_due_at",
+    "seq",
+}
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A demo store that is steered by ``shop``, and the database of its crawls.
+
+    ``settings`` are Scrapy's, for every crawl; ``stores`` is a folder with a store file that wins over storebot's own.
+    """
+
+    shop: DemoClient
+    database: Path
+    stores: Path | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def start(self, phase: str, **settings: object) -> subprocess.Popen[str]:
+        """Start a crawl; the caller finishes or kills it."""
+        return scrapy_process.start(
+            phase,
+            "demo",
+            database=self.database,
+            stores=self.stores,
+            base_url=self.shop.url,
+            settings={**self.settings, **settings},
+            env=self.env,
+        )
+
+    def crawl(self, phase: str, **settings: object) -> Crawl:
+        """Run a crawl to its end, with the store's counts set to nought before it."""
+        self.shop.reset_counts()
+        return scrapy_process.finish(self.start(phase, **settings))
+
+    def copied_to(self, folder: Path) -> Watched:
+        """Return the same with a database of its own that holds the same; no crawl may be running."""
+        database = folder / "copy.db"
+        shutil.copyfile(self.database, database)
+        return replace(self, database=database)
+
+    def execute(self, statement: str) -> None:
+        """Run one statement on the database."""
+        with closing(sqlite3.connect(self.database)) as connection, connection:
+            connection.execute(statement)
+
+    def rows(self, query: str, *parameters: object) -> list[Row]:
+        """Return the rows of a SELECT; none while the tables aren't there yet."""
+        try:
+            return rows(self.database, query, *parameters)
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error):
+                return []
+            raise
+
+    def count(self, query: str, *parameters: object) -> int:
+        """Return the number that a SELECT gives; 0 while there is nothing."""
+        found = self.rows(query, *parameters)
+        return int(next(iter(found[0].values())) or 0) if found else 0
+
+    def last_run(self) -> Row:
+        """Return the newest row of the runs."""
+        return self.rows("SELECT * FROM runs ORDER BY id DESC LIMIT 1")[0]
+
+    def outcomes(self) -> dict[str, tuple[str, str]]:
+        """Return outcome and reason of the last run's visits of product pages, by path; each page has exactly one."""
+        found = self.rows(
+            "SELECT url, outcome, reason FROM visits JOIN pages ON pages.id = page_id WHERE run_id = ?",
+            self.last_run()["id"],
+        )
+        by_path = {path_of(row["url"]): (row["outcome"], row["reason"]) for row in found}
+        assert len(by_path) == len(found), "a page was visited twice in one run"
+        return by_path
+
+    def records(self) -> dict[tuple[str, str], Row]:
+        """Return all listings as they are believed, by key and variant, without times and runs."""
+        return {(row["url_key"], row["variant_id"]): _timeless(row) for row in self.rows(_LISTINGS)}
+
+    def offers(self) -> list[Row]:
+        """Return the price history of all listings, oldest first, without times and runs."""
+        found = self.rows(_OFFERS + " ORDER BY url_key, variant_id, offers.id")
+        return [_timeless(row) for row in found]
+
+    def page_rows(self) -> dict[str, Row]:
+        """Return all pages, by key, without times, runs and errors of former visits."""
+        return {row["url_key"]: _timeless(row) for row in self.rows("SELECT * FROM pages")}
+
+    def walks(self) -> dict[str, Row]:
+        """Return the checkpoints, by walk, the store's address left out."""
+        found = self.rows("SELECT * FROM checkpoints")
+        return {row["walk"].replace(self.shop.url, ""): row for row in found}
+
+
+def path_of(url: str) -> str:
+    """Return the path of a URL, as the demo store counts it."""
+    return urlsplit(url).path
+
+
+def store_file(folder: Path, appended: str = "", changed: Mapping[str, str] | None = None) -> Path:
+    """Write a store file of the demo store into a folder of its own, and return that folder.
+
+    ``appended`` are sections that storebot's own file doesn't have; ``changed`` replaces texts that it has.
+    """
+    text = _OWN_STORE.read_text()
+    for before, after in (changed or {}).items():
+        assert before in text, f"the demo store's file has no {before!r}"
+        text = text.replace(before, after)
+    path = folder / "stores" / "demo" / "store.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n{appended}\n")
+    return path.parents[1]
+
+
+def wait_until(fact: Callable[[], bool], timeout_s: float = 60) -> None:
+    """Wait for something that another process does; raise if it doesn't."""
+    ends = time.monotonic() + timeout_s
+    while not fact():
+        if time.monotonic() > ends:
+            raise TimeoutError(f"it did not happen in {timeout_s} s")
+        time.sleep(_POLL_S)
+
+
+def _timeless(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in _WHEN_AND_WHO}
