@@ -39,6 +39,7 @@ REMOTE_CONTROL_ENABLED = False
 CONCURRENT_ITEMS = 1
 # Pages are claimed from the database exactly once; a set of all fingerprints would grow with the store.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
+WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the source of the callback for every page (7 % of a crawl)
 STATS_DUMP = False  # the run row and the last line say it; -s STATS_DUMP=1 shows all
 
 DOWNLOADER_MIDDLEWARES = {
@@ -105,5 +106,11 @@ STOREBOT_BLOCK_WAIT_MAX_S = 60
 STOREBOT_SUMMARY = os.environ.get("STOREBOT_SUMMARY", "")
 # "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress.
 STOREBOT_PROGRESS = os.environ.get("STOREBOT_PROGRESS", "auto")
-# The fast mode for stores without a browser tier: aiohttp's client and uvloop. Read by StoreSpider.update_settings.
-STOREBOT_FAST = os.environ.get("STOREBOT_FAST", "0")
+# The fast mode, for stores without a browser tier: aiohttp's client (experimental in Scrapy 2.19) and uvloop, which is
+# the extra storebot[fast]. Read here: the reactor is installed before a spider could ask for another loop.
+STOREBOT_FAST = os.environ.get("STOREBOT_FAST", "").strip().lower() in ("1", "true", "yes", "on")
+if STOREBOT_FAST:
+    ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+    DOWNLOAD_HANDLERS = {
+        scheme: "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler" for scheme in ("http", "https")
+    }

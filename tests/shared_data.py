@@ -13,5 +13,5 @@ def shared(name: str) -> Path:
     """Return the path of one file of the corpus, or skip the test, saying so, where the corpus isn't there."""
     path = ROOT / name
     if not path.exists():
-        pytest.skip(f"shared/data/{name} is not beside this checkout: the corpus of real inputs is not published with it")
+        pytest.skip(f"shared/data/{name} is not beside this checkout: the corpus of real inputs isn't published")
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import scrapy
@@ -13,16 +12,10 @@ from bench.contenders.common import arguments, finish
 from bench.contenders.scrapy_crawl import SETTINGS, crawl
 from storebot import settings as storebot_settings
 
-# What fast mode is (docs/settings.md). Said here once more, because importing storebot's spiders would charge the floor
-# for all that storebot imports.
-FAST = {
-    "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
-    "DOWNLOAD_HANDLERS": {"http": "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler"},
-}
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")
 
 
-def floor_settings(fast: bool) -> dict[str, Any]:
+def floor_settings() -> dict[str, Any]:
     """Return storebot's settings without storebot's own components, which need a store; robots.txt isn't asked."""
     settings = Settings()
     settings.setmodule(storebot_settings, priority="project")
@@ -31,7 +24,7 @@ def floor_settings(fast: bool) -> dict[str, Any]:
         parts = dict(settings.getdict(name))
         mine[name] = {path: order for path, order in parts.items() if not str(path).startswith("storebot.")}
     mine |= SETTINGS | {"DOWNLOAD_DELAY": 0, "ROBOTSTXT_OBEY": False, "SPIDER_MODULES": []}
-    return mine | FAST if fast else mine
+    return mine
 
 
 class FloorSpider(BareSpider):
@@ -48,4 +41,4 @@ class FloorSpider(BareSpider):
 
 if __name__ == "__main__":
     urls, _ = arguments()
-    finish(crawl(FloorSpider, floor_settings(fast=os.environ.get("STOREBOT_FAST") == "1"), start_urls=urls))
+    finish(crawl(FloorSpider, floor_settings(), start_urls=urls))

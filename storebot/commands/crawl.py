@@ -65,8 +65,10 @@ class Command(ScrapyCrawl):
 
     def _report(self, crawler: Crawler, opts: argparse.Namespace, *, failed: bool) -> ExitCode:
         run = crawler.get_extension(Run) if not failed else None
-        if run is None or run.summary is None:
+        if run is None:
             return ExitCode.INTERNAL_ERROR if failed else ExitCode.COMPLETE
+        if run.summary is None:
+            return run.code_without_summary
         as_json = opts.json or crawler.settings.get("STOREBOT_SUMMARY") == "json"
         return print_summary(run.summary, as_json=as_json)
 

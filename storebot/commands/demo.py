@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
-from storebot.demo.options import CURRENCIES, MARKUPS, PAST_ENDS, ShopOptions
-from storebot.demo.running import run
 from storebot.exceptions import ConfigurationError, ExitCode
 
-_DEFAULTS = ShopOptions()
+if TYPE_CHECKING:
+    from storebot.demo.options import ShopOptions
+
+# The demo store is imported where it is used: every `scrapy` command loads all of them, and a web server costs 0.3 s.
 _PORT = 8400
 
 
@@ -36,23 +38,28 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options."""
         super().add_options(parser)
+        from storebot.demo.options import CURRENCIES, MARKUPS, PAST_ENDS, ShopOptions
+
+        defaults = ShopOptions()
         group = parser.add_argument_group("Demo store")
         add = group.add_argument
-        add("--products", type=int, default=_DEFAULTS.products, metavar="N", help="how many (default: %(default)s)")
-        add("--seed", type=int, default=_DEFAULTS.seed, help="same seed, same shop (default: %(default)s)")
+        add("--products", type=int, default=defaults.products, metavar="N", help="how many (default: %(default)s)")
+        add("--seed", type=int, default=defaults.seed, help="same seed, same shop (default: %(default)s)")
         add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         add("--port", type=int, default=_PORT, help="port, 0 for any free one (default: %(default)s)")
-        add("--markup", default=_DEFAULTS.markup, help=f"{', '.join(MARKUPS)} (default: %(default)s)")
-        add("--page-size", type=int, default=_DEFAULTS.page_size, metavar="N", help="cards on a catalogue page")
-        add("--sitemap-size", type=int, default=_DEFAULTS.sitemap_size, metavar="N", help="URLs in a sitemap child")
-        add("--past-end", default=_DEFAULTS.past_end, help=f"past the last page: {', '.join(PAST_ENDS)}")
-        add("--variants", type=float, default=_DEFAULTS.variant_share, metavar="SHARE", help="share with variants")
-        add("--currency", default=_DEFAULTS.currency, help=", ".join(CURRENCIES))
+        add("--markup", default=defaults.markup, help=f"{', '.join(MARKUPS)} (default: %(default)s)")
+        add("--page-size", type=int, default=defaults.page_size, metavar="N", help="cards on a catalogue page")
+        add("--sitemap-size", type=int, default=defaults.sitemap_size, metavar="N", help="URLs in a sitemap child")
+        add("--past-end", default=defaults.past_end, help=f"past the last page: {', '.join(PAST_ENDS)}")
+        add("--variants", type=float, default=defaults.variant_share, metavar="SHARE", help="share with variants")
+        add("--currency", default=defaults.currency, help=", ".join(CURRENCIES))
         add("--gzip", action="store_true", help="compress when asked to")
         add("--etag-gzip-suffix", action="store_true", help='end the ETag of a compressed page with "-gzip"')
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Serve, or say in one line why not."""
+        from storebot.demo.running import run
+
         try:
             if args:
                 raise ConfigurationError(f"scrapy demo takes no argument {' '.join(args)!r}: see scrapy demo -h")
@@ -70,6 +77,8 @@ class Command(ScrapyCommand):
 
 
 def _options(opts: argparse.Namespace) -> ShopOptions:
+    from storebot.demo.options import ShopOptions
+
     return ShopOptions(
         products=opts.products,
         seed=opts.seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from storebot.items import Availability
 
@@ -159,7 +160,11 @@ def read_availability(text: str, phrases: Mapping[str, Availability] | None = No
     term = _TERMS.get(_term(text))
     if term is not None:
         return term
-    line = text[:_MAX_TEXT]
+    return _read_line(text[:_MAX_TEXT])
+
+
+@lru_cache(maxsize=1024)  # a shop has a handful of stock lines, and the patterns cost more than the rest of a listing
+def _read_line(line: str) -> Availability | None:
     return next((found for found, pattern in _PATTERNS if pattern.search(line)), None)
 
 

@@ -15,7 +15,6 @@ NOT_OBSERVED = (Outcome.BLOCKED, Outcome.ERROR, Outcome.INVALID)
 class Ending:
     """The facts by which a run is judged."""
 
-    kind: str  # backfill | refresh
     finish_reason: str  # Scrapy's: finished, shutdown, closespider_timeout … or one of ours
     outcomes: Mapping[Outcome, int]
     incomplete_walks: Sequence[str] = ()  # a sentence each

@@ -52,7 +52,8 @@ class Saver(Generic[R, S]):
         self._closed = False
         self.lost = 0
         self.failure: StorebotError | None = None
-        self._thread = threading.Thread(target=self._work, name="storebot-saver", daemon=False)
+        # A process that is told to stop at once must not wait for it: what isn't committed is rolled back.
+        self._thread = threading.Thread(target=self._work, name="storebot-saver", daemon=True)
         self._thread.start()
 
     @property

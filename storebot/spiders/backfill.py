@@ -18,5 +18,5 @@ class BackfillSpider(StoreSpider):
     async def start(self) -> AsyncIterator[Request]:
         run = self.crawler.get_extension(Run)
         assert run is not None
-        async for request in self.crawl(run, run.claim_pending, head_only=False):
+        async for request in self.crawl(run, run.session.claim_pending, head_only=False):
             yield request

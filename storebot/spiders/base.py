@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,41 +14,26 @@ from scrapy.http import Request, Response
 from storebot.core.outcome import Answer, outcome_of
 from storebot.core.parsing.reading import identity, read_product
 from storebot.core.urls import same_site, url_key
+from storebot.db.session import Claim
 from storebot.exceptions import InvalidURL
 from storebot.items import Outcome, PageType, Target, Visit
 from storebot.responses import BlockedPage, page_of
-from storebot.run import Claim, Run
+from storebot.run import Run
 from storebot.spiders.discovery import discover
 from storebot.stores import load_store
 from storebot.stores.model import Store
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
-
-#: STOREBOT_FAST: as fast as reactorless, and keeps what needs the reactor (SPEED). Experimental in Scrapy 2.19.
-FAST = {
-    "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
-    "DOWNLOAD_HANDLERS": {
-        scheme: "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler" for scheme in ("http", "https")
-    },
-}
 
 
 class StoreSpider(scrapy.Spider):
     """A crawl of one store: ``-a store=NAME [-a base_url=URL]``; ``base_url`` is another address of the same shop."""
 
     store: Store
-
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        super().update_settings(settings)
-        if settings.getbool("STOREBOT_FAST"):
-            for name, value in FAST.items():
-                settings.set(name, value, priority="spider")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -65,6 +49,7 @@ class StoreSpider(scrapy.Spider):
 
     async def crawl(self, run: Run, claim: Claim, *, head_only: bool) -> AsyncIterator[Request]:
         """Yield what discovers pages, then the pages that ``claim`` gives, until both are exhausted."""
+        self._run = run
         concurrency = self.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         async for request in discover(self.store, run, head_only=head_only, concurrency=concurrency):
             yield request
@@ -163,7 +148,7 @@ class StoreSpider(scrapy.Spider):
         signals = meta.get("block_signals", ())
         return {
             "target": target,
-            "at_ms": int(time.time() * 1000),
+            "at_ms": self._run.session.now_ms(),
             "status": response.status if response is not None else 0,
             "requests": 1
             + meta.get("retry_times", 0)

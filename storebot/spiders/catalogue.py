@@ -14,7 +14,7 @@ from storebot.db import walks
 from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
-from storebot.spiders.found import now_ms, product_pages
+from storebot.spiders.found import product_pages
 from storebot.stores.model import Store
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class CatalogueDiscovery:
         if self.head_only:
             return _OneWalk(self, name, params, Walk(params)) if params.max_pages else None
         print_ = params.params_fingerprint()
-        stands = await self.run.call(walks.open_walk, self.store.name, name, print_)
+        stands = await self.run.session.call(walks.open_walk, self.store.name, name, print_)
         if stands.restarted:
             logger.warning("%s: %s", self.store.name, stands.restarted)
         if stands.state is WalkState.ENDED:
@@ -141,7 +141,7 @@ class _OneWalk:
             walk=self.name,
             number=seen.number,
             url=seen.final_url or seen.url,
-            at_ms=now_ms(),
+            at_ms=self.run.session.now_ms(),
             found=seen.found,
             fingerprint=page_fingerprint(seen.keys),
             params=self.params.params_fingerprint(),
@@ -159,7 +159,7 @@ class _OneWalk:
             WalkEnd(
                 store=self.store.name,
                 walk=self.name,
-                at_ms=now_ms(),
+                at_ms=self.run.session.now_ms(),
                 state=WalkState.ENDED if ended else WalkState.INCOMPLETE,
                 reason=reason,
                 checkpoint=self.checkpoint,

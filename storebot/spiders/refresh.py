@@ -18,5 +18,5 @@ class RefreshSpider(StoreSpider):
     async def start(self) -> AsyncIterator[Request]:
         run = self.crawler.get_extension(Run)
         assert run is not None
-        async for request in self.crawl(run, run.claim_due, head_only=True):
+        async for request in self.crawl(run, run.session.claim_due, head_only=True):
             yield request

@@ -17,7 +17,7 @@ from storebot.db import walks
 from storebot.exceptions import UnreadableSitemap
 from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
-from storebot.spiders.found import now_ms, product_pages, unread
+from storebot.spiders.found import product_pages
 from storebot.stores.model import Store
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class SitemapDiscovery:
                 self._ended(walk, reading, checkpoint=False)
                 return
             if self.checkpoint:
-                await self.run.call(walks.open_walk, self.store.name, walk, "")
+                await self.run.session.call(walks.open_walk, self.store.name, walk, "")
             for number, chunk in enumerate(_chunks(reading), start=1):
                 await self.run.room()
                 self._page(walk, number, response.url, chunk)
@@ -112,7 +112,7 @@ class SitemapDiscovery:
             return
         walk = f"sitemap {url}"
         if self.checkpoint:
-            stands = await self.run.call(walks.open_walk, self.store.name, walk, "")
+            stands = await self.run.session.call(walks.open_walk, self.store.name, walk, "")
             if stands.state is WalkState.ENDED:
                 logger.info("%s: %s was read whole by the run that this one resumes", self.store.name, walk)
                 return
@@ -123,7 +123,7 @@ class SitemapDiscovery:
         found = product_pages(self.store, chunk)
         self.named += len(chunk)
         self.matched += len(found)
-        name, at_ms = self.store.name, now_ms()
+        name, at_ms = self.store.name, self.run.session.now_ms()
         self.run.submit(
             CatalogPage(store=name, walk=walk, number=number, url=url, at_ms=at_ms, found=found, checkpoint=False)
         )
@@ -149,13 +149,14 @@ class SitemapDiscovery:
         """Yield the end of a walk without a response; robots.txt without one still leaves /sitemap.xml to try."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
         walk = request.meta["walk"]
-        self.run.submit(unread(self.store, walk, failure, checkpoint=False))
+        error = failure.value
+        self._end(walk, WalkState.INCOMPLETE, f"{walk}: {type(error).__name__}: {error}", checkpoint=False)
 
     def _on_site(self, url: str) -> bool:
         return same_site(url, self.store.base_url, self.store.keys.aliases)
 
     def _end(self, walk: str, state: WalkState, reason: str, *, checkpoint: bool) -> None:
-        name, at_ms = self.store.name, now_ms()
+        name, at_ms = self.store.name, self.run.session.now_ms()
         self.run.submit(WalkEnd(store=name, walk=walk, at_ms=at_ms, state=state, reason=reason, checkpoint=checkpoint))
 
 

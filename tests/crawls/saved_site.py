@@ -10,10 +10,10 @@ import re
 import tarfile
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
 import zstandard
@@ -22,20 +22,31 @@ from tests.shared_data import shared
 
 _WINDOW = 1 << 27  # the archives are compressed with --long=27
 _TEXTS = (".html", ".xml", ".txt")
+# How the tools that saved two of the shops wrote down a 301, such as WooCommerce's from /shop/page/1/ to /shop/.
+_REDIRECT = re.compile(rb'<title>Redirecting\.\.\.</title>\s*<meta http-equiv="refresh" content="0;url=([^"]+)">')
+
+
+class Answer(NamedTuple):
+    """One response."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
 
 class SavedSite:
     """A saved shop behind a local address: ``with SavedSite("woo-dabhobbies") as site: … site.url``.
 
     The shop's own address in its pages is replaced by the local one, so that its links and sitemaps stay on site. A path
-    that was not saved answers 404. Without ``etags`` no answer has a validator, so that a second crawl has to compare.
+    that was not saved answers 404; a query is looked at only where the shop's files differ by it. Without ``etags`` no
+    answer has a validator, so that a second crawl has to compare.
     """
 
     def __init__(self, name: str, *, etags: bool = False) -> None:
         self.name, self.etags = name, etags
-        self.asked: Counter[str] = Counter()  # path and query -> requests
-        self.answered: Counter[int] = Counter()  # status -> answers
+        self.answered: Counter[tuple[str, int]] = Counter()  # (path and query, status) -> answers
         self._files = _unpacked(shared(f"sites/{name}.tar.zst"))
+        self._queried = {name.partition("?")[0] + "?" for name in self._files if "?" in name}
         facts: dict[str, Any] = json.loads(shared(f"sites/{name}.json").read_text())
         self._original = facts["base_url"].rstrip("/")
         self.prefix = urlsplit(self._original).path  # of the shop on its host
@@ -71,17 +82,30 @@ class SavedSite:
             raise ValueError(f"{self.name}/{path}: the edit changed nothing")
         self._files[path] = after.encode("utf-8", "surrogateescape")
 
-    def answer(self, target: str) -> tuple[int, str, bytes]:
-        """Return status, content type and body for a request target."""
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give saved pages other file names, all at once."""
+        self._files = {names.get(path, path): body for path, body in self._files.items()}
+
+    def answer(self, target: str, if_none_match: str | None) -> Answer:
+        """Return the answer to a request target."""
         path = self._file(target)
-        status = 200 if path is not None else 404
-        with self._lock:
-            self.asked[target] += 1
-            self.answered[status] += 1
         if path is None:
-            return 404, "text/html", b"<html><head><title>Not found</title></head><body>Not found</body></html>"
+            return Answer(404, {"Content-Type": "text/html"}, b"<title>Not found</title>")
+        body = self._files[path]
+        if moved := _REDIRECT.search(body):
+            return Answer(301, {"Location": moved[1].decode()}, b"")
         kind, _ = mimetypes.guess_type(path.partition("?")[0])
-        return 200, kind or "text/html", self._files[path]
+        headers = {"Content-Type": kind or "text/html"}
+        if self.etags:
+            headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+            if if_none_match == headers["ETag"]:
+                return Answer(304, headers, b"")
+        return Answer(200, headers, body)
+
+    def count(self, target: str, status: int) -> None:
+        """Count one answer."""
+        with self._lock:
+            self.answered[target, status] += 1
 
     def _file(self, target: str) -> str | None:
         """Return the name of the file that was saved for a request target: ``/x/`` is ``x/index.html``."""
@@ -90,9 +114,14 @@ class SavedSite:
             return None
         plain = unquote(path.removeprefix(self.prefix)).lstrip("/")
         folder = plain.rstrip("/")
-        names = [plain, f"{folder}/index.html"] if folder and plain == folder else [f"{folder}/index.html".lstrip("/")]
-        exact = [f"{name}?{query}" for name in names] if query else []
-        return next((name for name in [*exact, *names] if name in self._files), None)
+        names = (
+            [f"{folder}/index.html".lstrip("/")]
+            if plain == "" or plain.endswith("/")
+            else [plain, f"{plain}/index.html"]
+        )
+        if query and any(f"{name}?" in self._queried for name in names):
+            names = [f"{name}?{query}" for name in names]  # where a query tells pages apart, an unknown one is no page
+        return next((name for name in names if name in self._files), None)
 
 
 def _unpacked(archive: Path) -> dict[str, bytes]:
@@ -115,20 +144,17 @@ def _handler(site: SavedSite) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            status, kind, body = site.answer(self.path)
-            etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"' if site.etags and status == 200 else ""
-            if etag and self.headers.get("If-None-Match") == etag:
-                status, body = 304, b""
-            self.send_response(status)
-            if etag:
-                self.send_header("ETag", etag)
-            if status != 304:
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
+            answer = site.answer(self.path, self.headers.get("If-None-Match"))
+            site.count(self.path, answer.status)
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            if answer.status != 304:
+                self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(answer.body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Write nothing: the site counts what it was asked."""
+            """Write nothing: the site counts what it answered."""
 
     return Handler

@@ -56,7 +56,9 @@ class Scratch:
         return self._home.set(database=self.name).render_as_string(hide_password=False)
 
     def drop(self) -> None:
-        self._run(f"DROP DATABASE {self.name}")
+        """Drop the database, whoever still uses it."""
+        force = " WITH (FORCE)" if self._home.get_backend_name() == "postgresql" else ""
+        self._run(f"DROP DATABASE {self.name}{force}")
 
     def _run(self, statement: str) -> None:
         engine = create_engine(self._home, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5})

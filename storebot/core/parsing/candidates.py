@@ -14,8 +14,6 @@ from storebot.core.parsing.currency import Mention
 from storebot.core.parsing.currency_hint import agreed, beside, confirmed, resolve_currency
 
 _MAX_AMOUNTS = 30  # numbers of one text that are looked at: who has more isn't a price
-
-
 _AROUND = 60  # characters before and behind an amount that can say what it is
 
 

@@ -7,12 +7,12 @@ import re
 from storebot.core.money import EXPONENTS
 from storebot.core.parsing.amount import AMOUNT
 from storebot.core.parsing.currency import USUAL, WEAK, Mention, currencies_named, mentions
-from storebot.core.parsing.price_text import cleaned
+from storebot.core.parsing.price_text import plain_text
 
 
 def resolve_currency(codes: tuple[str, ...], symbol: str, hint: str | None) -> str | None:
     """Pick one of the currencies that a symbol can mean, by a hint (a code, or a text with one); None if unsure."""
-    hinted = hinted(hint)
+    hinted = hinted_currencies(hint)
     if not codes and not symbol:
         return hinted[0] if len(hinted) == 1 else None
     if len(codes) == 1:
@@ -21,7 +21,7 @@ def resolve_currency(codes: tuple[str, ...], symbol: str, hint: str | None) -> s
     return both[0] if len(both) == 1 else USUAL.get(symbol)
 
 
-def hinted(hint: str | None) -> tuple[str, ...]:
+def hinted_currencies(hint: str | None) -> tuple[str, ...]:
     """The currencies that a hint names: a code, a symbol, or a text in which they stand beside a number."""
     if not hint:
         return ()
@@ -30,7 +30,7 @@ def hinted(hint: str | None) -> tuple[str, ...]:
     whole = currencies_named(hint)
     if whole:
         return _usual(hint.strip(), whole)
-    text = cleaned(hint)
+    text = plain_text(hint)
     head = re.match(r"([^\W\d_.]+\.?)(?=\s*[/(])", text)
     if head and currencies_named(head[1]):
         return currencies_named(head[1])
@@ -67,7 +67,7 @@ def confirmed(marks: list[Mention], hint: str | None) -> list[Mention]:
     """Drop the marks that are currencies only if a hint says so, and didn't."""
     if not any(mark.text in WEAK for mark in marks):
         return marks
-    hinted = hinted(hint)
+    hinted = hinted_currencies(hint)
     return [mark for mark in marks if mark.text not in WEAK or any(code in hinted for code in mark.codes)]
 
 

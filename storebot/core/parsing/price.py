@@ -12,8 +12,8 @@ from storebot.core.parsing import price_words as words
 from storebot.core.parsing.amount import read_amount
 from storebot.core.parsing.candidates import Candidate, digits_of, find_candidates, see_around
 from storebot.core.parsing.currency import WEAK, codes_of, mentions
-from storebot.core.parsing.currency_hint import hinted, resolve_currency
-from storebot.core.parsing.price_text import cleaned, joined_cents
+from storebot.core.parsing.currency_hint import hinted_currencies, resolve_currency
+from storebot.core.parsing.price_text import joined_cents, plain_text
 from storebot.core.parsing.roles import assign_roles, money_among
 
 Kind = Literal[
@@ -28,43 +28,19 @@ Kind = Literal[
     "saving",  # "You save $15", "–15 €"
     "fee",  # shipping, a deposit, a recycling fee
 ]
-
-
 _PRICES = frozenset({"exact", "from", "range"})
-
-
 _MAX_TEXT = 1_000  # characters; a price's element is shorter, what is longer is a whole page taken by mistake
-
-
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
-
-
 _EXPONENT = re.compile(r"\d{1,15}(?:\.\d{1,20})?[eE][+-]?\d{1,2}")
-
-
 _BROKEN_EXPONENT = re.compile(r"\s*[+-]?[\d.]+[eE][+-]?\d")
-
-
 _BARE = re.compile(r"[\s\d.,']+")
-
-
 _CENT = Decimal("0.01")
-
-
 _FIVE_NINES = Decimal(99_999)
-
-
 _NINES = re.compile(r"9{5,}(?:\.(?:0*|9*0*))?")
-
-
 # One unit buys so much in these that five nines in a row are a placeholder and no price; elsewhere it takes seven,
 # and ten where a telephone costs millions.
 _STRONG = frozenset({"EUR", "USD", "GBP", "CHF", "CAD", "AUD", "NZD", "KWD", "BHD", "OMR", "JOD", "SGD"})
-
-
 _WEAK = frozenset({"IDR", "VND", "IRR", "LAK", "UZS", "GNF", "PYG", "COP", "KRW", "LBP", "KHR", "UGX", "MMK", "TZS"})
-
-
 # Shops that print no decimals in a currency write "24.990" even into fields where '.' should be the decimal point.
 _NO_CENTS_IN_SHOPS = frozenset({"IDR", "COP", "HUF", "ARS", "CRC", "UZS", "LAK", "MMK", "IRR", "LBP"})
 
@@ -116,7 +92,7 @@ def parse_price(
     simple = _simple(text, decimal, currency_hint)
     if simple is not None:
         return _judged(simple)
-    cleaned = cleaned(text)
+    cleaned = plain_text(text)
     if words.UNRENDERED.search(cleaned):
         return None
     found = _scan(cleaned, decimal, currency_hint)
@@ -129,7 +105,7 @@ def _machine(text: str, hint: str | None) -> Price | None:
     if _PLAIN.fullmatch(text) is None and _EXPONENT.fullmatch(text) is None:
         return None
     amount = Decimal(text)
-    codes = (hint,) if hint in EXPONENTS else hinted(hint)
+    codes = (hint,) if hint in EXPONENTS else hinted_currencies(hint)
     currency = codes[0] if len(codes) == 1 else None
     head, _, tail = text.partition(".")
     if currency and len(tail) == 3 and 1 <= len(head) <= 3 and head != "0":

@@ -9,12 +9,10 @@ import unicodedata
 _CHARACTERS = dict.fromkeys(
     "\u00ad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\u061c\ufeff", ""
 )
-
-
 _CHARACTERS |= dict.fromkeys("’‘ʼ´`′", "'") | {"٫": ".", "٬": ",", "،": ",", "·": ".", "。": "."}
 
 
-def cleaned(text: str) -> str:
+def plain_text(text: str) -> str:
     """Bring digits, spaces and look-alike marks of all scripts to ASCII; letters and currency signs stay."""
     if text.isascii():
         return " ".join(text.split())
