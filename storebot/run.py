@@ -136,9 +136,12 @@ class Run:
         try:
             self._opened = session = await asyncio.to_thread(self._open, asyncio.get_running_loop())
         except Exception as error:  # Scrapy would log what isn't a CloseSpider, and crawl on without a run
-            known = isinstance(error, StorebotError)
-            self.error = error if known else StorebotError(f"{self.store.name}: the run could not be opened: {error!r}")
-            logger.error("%s", self.error, exc_info=None if known else error)
+            if isinstance(error, StorebotError):
+                self.error = error
+                logger.error("%s", error)
+            else:
+                self.error = StorebotError(f"{self.store.name}: the run could not be opened: {error!r}")
+                logger.error("%s", self.error, exc_info=error)
             raise CloseSpider("not_started") from error
         self.pages_expected = session.due
         self._heartbeat = asyncio.create_task(self._beat(session))

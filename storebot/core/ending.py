@@ -29,8 +29,8 @@ class Ending:
 def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
     """Return status, reason (empty for a complete run) and exit code. The worst fact wins.
 
-    Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, and
-    something found at all (a crawl that found nothing has failed).
+    Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, not all
+    of them missing, and something found at all (a crawl that found nothing has failed).
     """
     if end.failure:
         return RunStatus.FAILED, end.failure, end.failure_code or ExitCode.INTERNAL_ERROR
@@ -59,6 +59,9 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
 def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
     """Say in one sentence what keeps the run from being complete; empty when nothing does."""
     parts = [f"{outcomes[outcome]} {outcome.value}" for outcome in NOT_OBSERVED if outcomes.get(outcome)]
+    missing = outcomes.get(Outcome.MISSING, 0)
+    if missing and missing == end.pages_known:  # a shop that moved or a login wall, sooner than one that sold out
+        parts.append(f"all {missing} known product pages are missing: has the shop moved?")
     if end.pages_left:
         parts.append(f"{end.pages_left} pages left")
     parts.extend(end.incomplete_walks)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
-import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
@@ -46,8 +45,10 @@ class Saver(Generic[R, S]):
         self._database, self._save, self._refused, self._waits_s = database, save, refused, waits_s
         self._max_rows, self._max_wait_s = max_rows, max_wait_s
         self._on_saved, self._on_failed = on_saved, on_failed
-        self._queue: queue.SimpleQueue[_Record[R] | _Call | None] = queue.SimpleQueue()
+        self._jobs: deque[_Record[R] | _Call] = deque()
         self._lock = threading.Lock()
+        self._wake = threading.Condition(self._lock)
+        self._urgent = False  # a call waits, or `close` does
         self._pending = 0
         self._closed = False
         self.lost = 0
@@ -66,7 +67,9 @@ class Saver(Generic[R, S]):
         with self._lock:
             if self.failure is None and not self._closed:
                 self._pending += 1
-                self._queue.put(_Record(record))
+                self._jobs.append(_Record(record))
+                if len(self._jobs) in (1, self._max_rows):  # not for every record: a switch of threads costs as much
+                    self._wake.notify()
                 return
             self.lost += 1
 
@@ -78,7 +81,9 @@ class Saver(Generic[R, S]):
         future: Future[T] = Future()
         with self._lock:
             if self.failure is None and not self._closed:
-                self._queue.put(_Call(verb, args, future))
+                self._jobs.append(_Call(verb, args, future))
+                self._urgent = True
+                self._wake.notify()
                 return future
         future.set_exception(self.failure or SaveFailed(f"{self._database}: its saver is closed"))
         return future
@@ -90,34 +95,35 @@ class Saver(Generic[R, S]):
     def close(self) -> None:
         """Commit what was submitted, end the thread, and raise the failure that ended saving if one did."""
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._queue.put(None)
+            self._closed = self._urgent = True
+            self._wake.notify()
         self._thread.join()
         if self.failure is not None:
             raise self.failure
 
     def _work(self) -> None:
         """Take jobs until `close`; a batch is written when it's full, old enough, or in the way of a call."""
-        batch: list[R] = []
-        deadline = 0.0
-        while True:
-            try:
-                job = self._queue.get(timeout=max(0.0, deadline - time.monotonic()) if batch else None)
-            except queue.Empty:
-                self._commit(batch)
-                continue
-            if isinstance(job, _Record):
-                if not batch:
-                    deadline = time.monotonic() + self._max_wait_s
-                batch.append(job.record)
-                if len(batch) >= self._max_rows:
+        while jobs := self._next_jobs():
+            batch: list[R] = []
+            for job in jobs:
+                if isinstance(job, _Record):
+                    batch.append(job.record)
+                    if len(batch) >= self._max_rows:
+                        self._commit(batch)
+                else:
                     self._commit(batch)
-                continue
+                    self._run(job)
             self._commit(batch)
-            if job is None:
-                return
-            self._run(job)
+
+    def _next_jobs(self) -> list[_Record[R] | _Call]:
+        """Wait for a full batch, for ``max_wait_s`` since its first record, or for a call; [] when all is done."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._jobs or self._closed)
+            self._wake.wait_for(lambda: len(self._jobs) >= self._max_rows or self._urgent, timeout=self._max_wait_s)
+            jobs = list(self._jobs)
+            self._jobs.clear()
+            self._urgent = self._closed
+        return jobs
 
     def _commit(self, batch: list[R]) -> None:
         """Write the batch, empty it, and tell. Any error ends saving: a thread that died would hang the crawl."""

@@ -31,7 +31,7 @@ class ShopOptions:
     sitemap_size: int = 200  # product ids per gzipped child; ids of vanished products leave gaps
     past_end: str = "404"  # what the catalogue answers past its last page
     gzip: bool = False  # Content-Encoding when asked for; off, because it would be what a benchmark measures
-    etag_gzip_suffix: bool = False  # as Apache's mod_deflate: "abc-gzip" names the compressed body
+    etag_gzip_suffix: bool = False  # as Apache's mod_deflate: gives "abc-gzip", and knows only "abc" again
     crawl_delay_s: int | None = None  # a Crawl-delay line in robots.txt
 
     def __post_init__(self) -> None:

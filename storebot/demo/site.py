@@ -112,9 +112,8 @@ class Site:
         self, asked: Asked, etag: str, modified_s: int | None, content_type: str, render: Callable[[], bytes]
     ) -> Answer:
         zipped = self._shop.options.gzip and asked.accepts_gzip and content_type != GZIP
-        if zipped and self._shop.options.etag_gzip_suffix:
-            etag = f'{etag[:-1]}-gzip"'
-        headers = {"ETag": etag, "Cache-Control": "private, max-age=0, must-revalidate"}
+        suffixed = zipped and self._shop.options.etag_gzip_suffix
+        headers = {"ETag": f'{etag[:-1]}-gzip"' if suffixed else etag, "Cache-Control": "private, max-age=0, must-revalidate"}
         if modified_s is not None:
             headers["Last-Modified"] = http_date(modified_s)
         if self._shop.options.gzip:

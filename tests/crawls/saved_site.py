@@ -1,4 +1,4 @@
-"""Serves one saved shop of the corpus from this machine, as the shop itself answered: the same paths, the same pages."""
+"""Serves one saved shop of the corpus from this machine as the shop itself answered: same paths, same pages."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _WINDOW = 1 << 27  # the archives are compressed with --long=27
 _TEXTS = (".html", ".xml", ".txt")
 # How the tools that saved two of the shops wrote down a 301, such as WooCommerce's from /shop/page/1/ to /shop/.
 _REDIRECT = re.compile(rb'<title>Redirecting\.\.\.</title>\s*<meta http-equiv="refresh" content="0;url=([^"]+)">')
+_END = rb"(?=[/\\\"'<\s?#]|$)"
 
 
 class Answer(NamedTuple):
@@ -37,35 +38,27 @@ class Answer(NamedTuple):
 class SavedSite:
     """A saved shop behind a local address: ``with SavedSite("woo-dabhobbies") as site: … site.url``.
 
-    The shop's own address in its pages is replaced by the local one, so that its links and sitemaps stay on site. A path
-    that was not saved answers 404; a query is looked at only where the shop's files differ by it. Without ``etags`` no
-    answer has a validator, so that a second crawl has to compare.
+    The shop's own address in its pages is replaced by the local one, so that its links and sitemaps stay on site. A
+    path that was not saved answers 404; a query is looked at only where the shop's files differ by it. Without
+    ``etags`` no answer has a validator, so that a second crawl has to compare.
     """
 
     def __init__(self, name: str, *, etags: bool = False) -> None:
         self.name, self.etags = name, etags
         self.answered: Counter[tuple[str, int]] = Counter()  # (path and query, status) -> answers
         self._files = _unpacked(shared(f"sites/{name}.tar.zst"))
-        self._queried = {name.partition("?")[0] + "?" for name in self._files if "?" in name}
         facts: dict[str, Any] = json.loads(shared(f"sites/{name}.json").read_text())
         self._original = facts["base_url"].rstrip("/")
         self.prefix = urlsplit(self._original).path  # of the shop on its host
+        self._addresses = _addresses(urlsplit(self._original).netloc.removeprefix("www."))
         self._server: ThreadingHTTPServer | None = None
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
+        self._queried = {name.partition("?")[0] for name in self._files if "?" in name}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.url = self.origin + self.prefix
-        host = re.escape(urlsplit(self._original).netloc.removeprefix("www."))
-        plain = re.compile(rf"(?:https?:)?//(?:www\.)?{host}(?=[/\"'<\s?#]|$)")
-        escaped = re.compile(rf"(?:https?:)?\\/\\/(?:www\.)?{host}(?=\\/|\")")
-        for path, body in self._files.items():
-            if path.partition("?")[0].endswith(_TEXTS):
-                text = body.decode("utf-8", "surrogateescape")
-                text = plain.sub(self.origin, text)
-                text = escaped.sub(lambda _: self.origin.replace("/", "\\/"), text)
-                self._files[path] = text.encode("utf-8", "surrogateescape")
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
@@ -86,12 +79,16 @@ class SavedSite:
         """Give saved pages other file names, all at once."""
         self._files = {names.get(path, path): body for path, body in self._files.items()}
 
+    def add(self, path: str, text: str) -> None:
+        """Add a file that was not saved, or take the place of one that was; call it before the site is entered."""
+        self._files[path] = text.encode()
+
     def answer(self, target: str, if_none_match: str | None) -> Answer:
         """Return the answer to a request target."""
         path = self._file(target)
         if path is None:
             return Answer(404, {"Content-Type": "text/html"}, b"<title>Not found</title>")
-        body = self._files[path]
+        body = self._moved_here(self._files[path]) if path.partition("?")[0].endswith(_TEXTS) else self._files[path]
         if moved := _REDIRECT.search(body):
             return Answer(301, {"Location": moved[1].decode()}, b"")
         kind, _ = mimetypes.guess_type(path.partition("?")[0])
@@ -107,21 +104,34 @@ class SavedSite:
         with self._lock:
             self.answered[target, status] += 1
 
+    def _moved_here(self, body: bytes) -> bytes:
+        """Return a text with the local address for the shop's own, also where JSON escapes its slashes."""
+        for address, slash in self._addresses:
+            body = address.sub(self.origin.replace("/", slash).encode().replace(b"\\", rb"\\"), body)
+        return body
+
     def _file(self, target: str) -> str | None:
         """Return the name of the file that was saved for a request target: ``/x/`` is ``x/index.html``."""
         path, _, query = target.partition("?")
         if path != self.prefix and not path.startswith(f"{self.prefix}/"):
             return None
         plain = unquote(path.removeprefix(self.prefix)).lstrip("/")
-        folder = plain.rstrip("/")
-        names = (
-            [f"{folder}/index.html".lstrip("/")]
-            if plain == "" or plain.endswith("/")
-            else [plain, f"{plain}/index.html"]
-        )
-        if query and any(f"{name}?" in self._queried for name in names):
+        names = [f"{plain}index.html"] if plain.endswith("/") or not plain else [plain, f"{plain}/index.html"]
+        if query and any(name in self._queried for name in names):
             names = [f"{name}?{query}" for name in names]  # where a query tells pages apart, an unknown one is no page
         return next((name for name in names if name in self._files), None)
+
+
+def _addresses(host: str) -> list[tuple[re.Pattern[bytes], str]]:
+    """Return patterns for the ways in which a page names its host, each with the slash that it uses.
+
+    One pattern for each beginning, because a search for a fixed one takes a twentieth of the time.
+    """
+    return [
+        (re.compile(re.escape(scheme + slash * 2).encode() + rb"(?:www\.)?" + re.escape(host).encode() + _END), slash)
+        for slash in ("/", "\\/")
+        for scheme in ("https:", "http:", "")
+    ]
 
 
 def _unpacked(archive: Path) -> dict[str, bytes]:

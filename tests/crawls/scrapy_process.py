@@ -78,7 +78,12 @@ def finish(process: subprocess.Popen[str], timeout: float = 120) -> Crawl:
             _, stderr = process.communicate()
             raise TimeoutError(f"the crawl ran longer than {timeout} s; its stderr:\n{stderr}") from None
     line = stdout.rstrip("\n").rpartition("\n")[2]
-    return Crawl(process.returncode, line, stderr, dict(_PAIR.findall(line)))
+    return Crawl(process.returncode, line, stderr, pairs(line))
+
+
+def pairs(line: str) -> dict[str, str]:
+    """Return the ``key=value`` pairs of a last line, as text."""
+    return dict(_PAIR.findall(line))
 
 
 def crawl(

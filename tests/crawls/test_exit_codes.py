@@ -39,7 +39,7 @@ def backfilled(shop: DemoStore, tmp_path_factory: pytest.TempPathFactory) -> Wat
 @pytest.fixture
 def known(backfilled: Watched, tmp_path: Path) -> Iterator[Watched]:
     """The store backfilled, in a database of the test's own; its lies end with the test."""
-    yield backfilled.copied_to(tmp_path)
+    yield backfilled.copied_to(tmp_path / "copy.db")
     backfilled.shop.honest()
 
 
@@ -190,7 +190,7 @@ def test_second_run_of_a_store_ends_at_once_and_the_first_is_undisturbed(known: 
 def test_database_that_cannot_be_reached_is_exit_8_before_any_request(
     shop: DemoStore, tmp_path: Path, url: str
 ) -> None:
-    watched = Watched(shop, tmp_path / "unused.db", env={"STOREBOT_DATABASE_URL": url})
+    watched = Watched(shop, tmp_path / "unused.db", url=url)
     done = watched.crawl("backfill")
     assert done.exit_code == 8, done.stderr
     assert "can't be" in done.stderr
@@ -239,7 +239,7 @@ def test_server_whose_database_is_dropped_stops_the_crawl(fresh: Watched, servic
     """Case T09: of 40 pages some are saved, then the database is gone: the crawl doesn't go on to 'finished'."""
     scratch = Scratch(service)
     fresh.shop.lie("slow", "/p/", delay_s=0.1)
-    watched = Watched(fresh.shop, fresh.database, env={"STOREBOT_DATABASE_URL": scratch.url})
+    watched = Watched(fresh.shop, fresh.database, url=scratch.url)
     fresh.shop.reset_counts()
     process = watched.start("backfill", CONCURRENT_REQUESTS_PER_DOMAIN=2, STOREBOT_COMMIT_ROWS=2)
     wait_until(lambda: fresh.shop.requests().full["product"] >= 5)

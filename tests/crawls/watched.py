@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from storebot.demo.client import DemoClient
-from tests.crawls import scrapy_process
-from tests.crawls.scrapy_process import Crawl, Row, rows
+from tests.crawls import forked, scrapy_process
+from tests.crawls.forked import Options
+from tests.crawls.scrapy_process import Crawl, Row
 
 _OWN_STORE = scrapy_process.ROOT / "storebot" / "stores" / "demo" / "store.toml"
 _POLL_S = 0.003
@@ -42,7 +44,7 @@ class Watched:
     database: Path
     stores: Path | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""  # of a database that is no SQLite file; ``rows`` don't see it
 
     def start(self, phase: str, **settings: object) -> subprocess.Popen[str]:
         """Start a crawl; the caller finishes or kills it."""
@@ -53,7 +55,7 @@ class Watched:
             stores=self.stores,
             base_url=self.shop.url,
             settings={**self.settings, **settings},
-            env=self.env,
+            env={"STOREBOT_DATABASE_URL": self.url} if self.url else {},
         )
 
     def crawl(self, phase: str, **settings: object) -> Crawl:
@@ -61,9 +63,30 @@ class Watched:
         self.shop.reset_counts()
         return scrapy_process.finish(self.start(phase, **settings))
 
-    def copied_to(self, folder: Path) -> Watched:
+    def fork(self, phase: str, **settings: object) -> ForkServerProcess:
+        """Start a crawl in a forked process, which takes a fraction of the time; the caller joins or kills it."""
+        return forked.start(self._options(phase, settings))
+
+    def forked(self, phase: str, **settings: object) -> Crawl:
+        """Run `fork` to its end, with the store's counts set to nought before it."""
+        self.shop.reset_counts()
+        return forked.crawl(self._options(phase, settings))
+
+    def log(self) -> str:
+        """Return what forked crawls printed."""
+        return self._output.read_text()
+
+    def _options(self, phase: str, settings: Mapping[str, object]) -> Options:
+        given = {"DOWNLOAD_DELAY": 0, "LOG_LEVEL": "WARNING", **self.settings, **settings}
+        url = self.url or f"sqlite:///{self.database}"
+        return Options(phase, self.shop.url, url, self._output, given, self.stores)
+
+    @property
+    def _output(self) -> Path:
+        return self.database.with_suffix(".log")
+
+    def copied_to(self, database: Path) -> Watched:
         """Return the same with a database of its own that holds the same; no crawl may be running."""
-        database = folder / "copy.db"
         shutil.copyfile(self.database, database)
         return replace(self, database=database)
 
@@ -73,11 +96,16 @@ class Watched:
             connection.execute(statement)
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
-        """Return the rows of a SELECT; none while the tables aren't there yet."""
+        """Return the rows of a SELECT; none while the tables aren't there yet.
+
+        It looks on only: after a crash the next crawl must find the write-ahead log as the dead one left it.
+        """
         try:
-            return rows(self.database, query, *parameters)
+            with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+                connection.row_factory = sqlite3.Row
+                return [dict(row) for row in connection.execute(query, parameters)]
         except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
+            if "no such table" in str(error) or "unable to open" in str(error):
                 return []
             raise
 
