@@ -200,12 +200,13 @@ class BlockSignal(NamedTuple):
     vendor: str = "generic"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Visit:
     """One attempt at one page in one run, on its way to the database.
 
     A spider fills it from a response; ``outcome`` is None while the page parsed and only the database can tell whether
-    it is new, changed or unchanged.
+    it is new, changed or unchanged. The one value that isn't frozen: each pipeline fills in its part, and nobody else
+    holds it.
     """
 
     target: Target

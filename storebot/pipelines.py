@@ -43,7 +43,8 @@ class Normalise:
             listing, found = normalise(extracted, context)
             listings.append(listing)
             problems += found
-        return replace(item, listings=tuple(listings), problems=tuple(problems))
+        item.listings, item.problems = tuple(listings), tuple(problems)
+        return item
 
 
 class Validate:
@@ -66,7 +67,8 @@ class Validate:
             return item
         reason = "; ".join(f"{problem.field}: {problem.reason}" for problem in fatal)
         logger.warning("%s: invalid: %s", item.target.url, reason)
-        return replace(item, outcome=Outcome.INVALID, reason=reason, listings=(), extracted=())
+        item.outcome, item.reason, item.listings = Outcome.INVALID, reason, ()
+        return item
 
 
 class Fingerprint:
@@ -79,13 +81,10 @@ class Fingerprint:
             replace(listing, record_hash=record_hash(listing), details_hash=details_hash(listing))
             for listing in item.listings
         )
-        return replace(
-            item,
-            extracted=(),
-            listings=listings,
-            content_hash=page_hash({listing.variant_id: listing.record_hash for listing in listings}),
-            details_hash=page_hash({listing.variant_id: listing.details_hash for listing in listings}),
-        )
+        item.extracted, item.listings = (), listings
+        item.content_hash = page_hash({listing.variant_id: listing.record_hash for listing in listings})
+        item.details_hash = page_hash({listing.variant_id: listing.details_hash for listing in listings})
+        return item
 
 
 class Save:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Request, Response
+from scrapy.http import Headers, Request, Response
 
 from storebot.core.page import Page
 from storebot.exceptions import StorebotError
@@ -19,6 +21,25 @@ class BlockedPage(StorebotError, IgnoreRequest):
         super().__init__(f"{url}: a block page came twice (status {status}; {seen})")
 
 
+class HeaderView(Mapping[str, str]):
+    """A response's headers by lower-case name, decoded when somebody asks: most are never looked at."""
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    def __getitem__(self, name: str) -> str:
+        values = self._headers.getlist(name)
+        if not values:
+            raise KeyError(name)
+        return b", ".join(values).decode("latin-1")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.decode("latin-1").lower() for name in self._headers)
+
+    def __len__(self) -> int:
+        return len(self._headers)
+
+
 def page_of(response: Response, request: Request, now_ms: int = 0) -> Page:
     """Return the Page of a response: the same object for all who ask during one visit.
 
@@ -28,15 +49,11 @@ def page_of(response: Response, request: Request, now_ms: int = 0) -> Page:
     page = request.meta.get("page")
     if isinstance(page, Page) and page.body is response.body:
         return page
-    headers = {
-        name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
-        for name, values in response.headers.items()
-    }
     page = Page(
         url=response.url,
         requested_url=request.meta.get("requested_url", request.url),
         status=response.status,
-        headers=headers,
+        headers=HeaderView(response.headers),
         body=response.body,
         fetched_at_ms=now_ms,
     )

@@ -26,6 +26,7 @@ from storebot.core.summary import Summary
 from storebot.db.session import Claim, Finding, Saved, Session, SessionOptions, Standing
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.items import Outcome, Record, RunStatus, Target, Visit, WalkEnd, WalkState
+from storebot.lean import keep_memory
 from storebot.stores.model import Store
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Run:
         self._walks_open: set[str] = set()
         self._incomplete_walks: list[str] = []
         self._news = asyncio.Event()
-        self._rows_written = self._change_events = self._internal_errors = 0
+        self._rows_written = self._change_events = self._internal_errors = self._walks_blocked = 0
         self._closing = False  # from then on nobody can claim: that is no failure
         self._signal = 0
         self._heartbeat: asyncio.Task[None] | None = None
@@ -145,6 +146,7 @@ class Run:
             raise CloseSpider("not_started") from error
         self.pages_expected = session.due
         self._heartbeat = asyncio.create_task(self._beat(session))
+        keep_memory()
         # What was loaded up to here stays; the collector need not look at it for every few hundred objects of a page.
         gc.collect()
         gc.freeze()
@@ -228,6 +230,8 @@ class Run:
                 tally[one.outcome] += 1
             if isinstance(one.record, WalkEnd):
                 self._walk_ended(one.record)
+            elif isinstance(one.record, Visit) and not one.record.target.page_id:
+                self._walks_blocked += one.outcome is Outcome.BLOCKED
         self.outcomes.update(tally)
         for outcome, count in tally.items():
             self.crawler.stats.inc_value(f"storebot/visit/{outcome.value}", count)
@@ -277,6 +281,7 @@ class Run:
                 finish_reason=finish_reason,
                 outcomes=standing.outcomes,
                 incomplete_walks=self._incomplete_walks,
+                walks_blocked=self._walks_blocked,
                 pages_known=standing.pages_known,
                 pages_left=standing.pages_left,
                 internal_errors=self._internal_errors,

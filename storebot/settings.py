@@ -31,43 +31,42 @@ RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
 
-# Open doors that nothing here uses: both listen on a loopback port in every crawl unless told not to (NOTES A3).
-TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
-
 # Scrapy's default of 100 starts 100 tasks for every response: 0.8 of 2.5 ms a page (SPEED).
 CONCURRENT_ITEMS = 1
 # Pages are claimed from the database exactly once; a set of all fingerprints would grow with the store.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
 WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the source of the callback for every page (7 % of a crawl)
+STATS_CLASS = "storebot.lean.StatsCollector"
+LOG_FORMATTER = "storebot.lean.LogFormatter"
 STATS_DUMP = False  # the run row and the last line say it; -s STATS_DUMP=1 shows all
 
+# Scrapy's base lists are empty here, and what is used stands below in full: a part that is switched off by None is
+# imported nevertheless (the remote control alone brings a web server, 0.2 s of every start), and every part that is on
+# is called for every page.
+DOWNLOADER_MIDDLEWARES_BASE: dict[str, int] = {}
+SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
+EXTENSIONS_BASE: dict[str, int] = {}
+# Not used: offsite (the spider judges where a redirect ended), httpauth, httpcache, metarefresh (decodes every body).
 DOWNLOADER_MIDDLEWARES = {
-    # Off: nothing here uses them, and each is called for every page. MetaRefresh decodes every body (0.25 ms).
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # the spider judges where a redirect ended
-    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": None,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+    "storebot.lean.HeadersMiddleware": 400,  # DefaultHeaders, UserAgent and DownloadTimeout in one
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
     # On a response: decompress 590, then blocks 588, then retry 550. At 900 a block page would be seen compressed.
     "storebot.middlewares.blocks.BlockMiddleware": 588,
-    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,  # replaced: validators must not travel
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
     "storebot.middlewares.redirects.RedirectMiddleware": 600,
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
+    "storebot.lean.ProxyMiddleware": 750,
+    "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
 }
-SPIDER_MIDDLEWARES = {
-    # Off: every status reaches the spider, which has an outcome for each; depth and referer are not used.
-    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
-    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
-    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
-}
+# No spider middleware: every status reaches the spider, which has an outcome for each; depth and referer aren't used.
+# Not used: telnet and remote control (both listen on a port in every crawl), logstats (Progress says more), feed export
+# (items are visits; exports read the database), spider state, throttle.
 EXTENSIONS = {
-    "scrapy.extensions.telnet.TelnetConsole": None,
-    "scrapy.extensions.remote_control.RemoteControl": None,
-    "scrapy.extensions.logstats.LogStats": None,  # storebot.extensions.Progress says more
-    "scrapy.extensions.spiderstate.SpiderState": None,
-    "scrapy.extensions.feedexport.FeedExporter": None,  # items are visits; exports read the database
+    "scrapy.extensions.corestats.CoreStats": 0,
+    "scrapy.extensions.logcount.LogCount": 0,
+    "scrapy.extensions.memusage.MemoryUsage": 0,
+    "scrapy.extensions.closespider.CloseSpider": 0,
     "storebot.run.Run": 0,
     "storebot.extensions.Breaker": 10,
     "storebot.extensions.CrawlDelay": 20,

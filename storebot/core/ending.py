@@ -18,6 +18,7 @@ class Ending:
     finish_reason: str  # Scrapy's: finished, shutdown, closespider_timeout … or one of ours
     outcomes: Mapping[Outcome, int]
     incomplete_walks: Sequence[str] = ()  # a sentence each
+    walks_blocked: int = 0  # pages of the catalogue and sitemaps that were block pages
     pages_known: int = 0
     pages_left: int = 0  # claimable, and not visited by this run
     internal_errors: int = 0  # exceptions in our own code
@@ -30,7 +31,7 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
     """Return status, reason (empty for a complete run) and exit code. The worst fact wins.
 
     Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, not all
-    of them missing, and something found at all (a crawl that found nothing has failed).
+    of them missing or moved or skipped, and something found at all (a crawl that found nothing has failed).
     """
     if end.failure:
         return RunStatus.FAILED, end.failure, end.failure_code or ExitCode.INTERNAL_ERROR
@@ -38,7 +39,7 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
         code = ExitCode.SIGTERM if end.signal == 15 else ExitCode.SIGINT
         return RunStatus.INTERRUPTED, "stopped by a signal; the next run resumes", code
     outcomes = {outcome: count for outcome, count in end.outcomes.items() if count}
-    blocked = outcomes.get(Outcome.BLOCKED, 0)
+    blocked = outcomes.get(Outcome.BLOCKED, 0) + end.walks_blocked
     seen = sum(count for outcome, count in outcomes.items() if outcome.seen)
     doubts = _doubts(end, outcomes)
     if end.finish_reason == "blocked" or (blocked and not seen):
@@ -62,6 +63,12 @@ def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
     missing = outcomes.get(Outcome.MISSING, 0)
     if missing and missing == end.pages_known:  # a shop that moved or a login wall, sooner than one that sold out
         parts.append(f"all {missing} known product pages are missing: has the shop moved?")
+    moved = outcomes.get(Outcome.MOVED, 0)
+    if moved and moved == end.pages_known:
+        parts.append(f"all {moved} known product pages redirect away: has the shop moved?")
+    skipped = outcomes.get(Outcome.SKIPPED, 0)
+    if skipped and skipped == sum(outcomes.values()):
+        parts.append(f"all {skipped} pages were skipped: does robots.txt forbid them?")
     if end.pages_left:
         parts.append(f"{end.pages_left} pages left")
     parts.extend(end.incomplete_walks)

@@ -10,6 +10,9 @@ import orjson
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome, RunStatus
 
+# In the last line `skipped` counts the pages that were found as they were; a visit that wasn't made is another thing.
+_NAMES = {Outcome.SKIPPED: "not_visited"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -50,7 +53,7 @@ class Summary:
             f"elapsed={self.elapsed_s:.1f}s"
         )
         pairs: list[tuple[str, object]] = [("store", self.store), ("status", self.status.value)]
-        pairs += [(outcome.value, count) for outcome, count in self.outcomes.items() if count]
+        pairs += [(_NAMES.get(outcome, outcome.value), count) for outcome, count in self.outcomes.items() if count]
         pairs += [
             ("rows", self.rows_written),
             ("changes", self.change_events),

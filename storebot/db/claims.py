@@ -63,15 +63,27 @@ _DUE_LANES = (
 
 
 def claim_pending(
-    conn: Connection, store: str, token: str, limit: int, ttl_s: float, *, parser_version: str, hash_version: int
+    conn: Connection,
+    store: str,
+    token: str,
+    limit: int,
+    ttl_s: float,
+    due_before: int | None = None,
+    *,
+    parser_version: str,
+    hash_version: int,
 ) -> list[Target]:
     """Claim up to ``limit`` pages that were never parsed: discovered ones, failed ones whose time has come again.
+
+    With ``due_before`` (None: now) a run doesn't come back to a page that failed in it, however short the wait.
 
     Pages whose claim expired come back. A page that was claimed three times without a saved visit is suspected of
     killing its worker: such pages come last and one at a time, and after six claims are set aside for a week.
     """
     now = now_ms(conn)
-    rows = _claim(conn, _PENDING_LANES, store, token, limit, ttl_s, now=now, due=now)
+    rows = _claim(
+        conn, _PENDING_LANES, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before
+    )
     return [_target(store, token, row, parser_version, hash_version) for row in rows]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from storebot.db.claims import claim_due, claim_pending, extend_claims, release
-from storebot.db.dialects import now_ms
+from storebot.db.claims import SUSPECT_TRIES, claim_due, claim_pending, extend_claims, release
 from storebot.db.discovery import discover
 from storebot.db.schema import pages
 from storebot.items import PageStatus
@@ -28,13 +27,15 @@ def due_count(conn: Connection, store: str, due_before: int) -> int:
 def left(conn: Connection, store: str, kind: str, due_before: int) -> int:
     """Count what a run of this kind (``backfill``, ``refresh``) hasn't visited: what a claim would still give, or has.
 
-    A page whose visit failed isn't left: it has an outcome, and its next time is later.
+    A page whose visit failed isn't left: it has an outcome, and its next time is later. One that was set aside is: it
+    has none, and nobody will look at it for a week.
     """
     never_parsed = pages.c.content_hash.is_(None)
     waiting = pages.c.status.in_([PageStatus.PENDING.value, PageStatus.ERROR.value])
     open_pages = [
         pages.c.status == PageStatus.IN_PROGRESS.value,
-        and_(waiting, never_parsed, pages.c.next_due_at <= now_ms(conn)),
+        and_(waiting, never_parsed, pages.c.next_due_at <= due_before),
+        and_(pages.c.status == PageStatus.ERROR.value, pages.c.tries >= SUSPECT_TRIES),
     ]
     if kind == "refresh":
         open_pages.append(and_(pages.c.status == PageStatus.PARSED.value, pages.c.next_due_at <= due_before))

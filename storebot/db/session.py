@@ -134,6 +134,7 @@ class Session:
             self.token,
             options.claim_batch,
             options.lease_s,
+            self.started_ms,
             parser_version=options.parser_version,
             hash_version=options.hash_version,
         )

@@ -113,7 +113,10 @@ class Site:
     ) -> Answer:
         zipped = self._shop.options.gzip and asked.accepts_gzip and content_type != GZIP
         suffixed = zipped and self._shop.options.etag_gzip_suffix
-        headers = {"ETag": f'{etag[:-1]}-gzip"' if suffixed else etag, "Cache-Control": "private, max-age=0, must-revalidate"}
+        headers = {
+            "ETag": f'{etag[:-1]}-gzip"' if suffixed else etag,
+            "Cache-Control": "private, max-age=0, must-revalidate",
+        }
         if modified_s is not None:
             headers["Last-Modified"] = http_date(modified_s)
         if self._shop.options.gzip:

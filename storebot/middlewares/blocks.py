@@ -13,7 +13,7 @@ from scrapy.http import Request, Response
 from storebot.core.blocks import Block, classify
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_links, read_product
-from storebot.items import BlockSignal, PageType, Target
+from storebot.items import BlockSignal, PageType
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
 from storebot.stores.model import Store
@@ -77,12 +77,11 @@ class BlockMiddleware:
 
     async def _again(self, request: Request, block: Block, signals: tuple[BlockSignal, ...]) -> Request:
         wait_s = min(block.retry_after_s or 0.0, self.max_wait_s)
-        target = request.meta.get("target")
-        where = target.url if isinstance(target, Target) else request.url
+        where = request.meta.get("redirect_urls", [request.url])[0]  # not where a redirect led to (case R07)
         logger.info("%s: block page (%s); one retry in %.0f s", where, block.vendor, wait_s)
         if wait_s:
             await asyncio.sleep(wait_s)
-        again = request.replace(dont_filter=True)
+        again = request.replace(url=where, dont_filter=True)
         again.meta["block_signals"] = signals
         again.meta["cookiejar"] = f"fresh-{id(again)}"
         again.meta.pop("page", None)

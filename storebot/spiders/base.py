@@ -12,7 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
 from storebot.core.outcome import Answer, outcome_of
-from storebot.core.parsing.reading import identity, read_product
+from storebot.core.parsing.reading import Reading, identity, read_product
 from storebot.core.urls import same_site, url_key
 from storebot.db.session import Claim
 from storebot.exceptions import InvalidURL
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
+
+
+VALIDATORS = ("If-None-Match", "If-Modified-Since")
 
 
 class StoreSpider(scrapy.Spider):
@@ -69,7 +72,7 @@ class StoreSpider(scrapy.Spider):
             callback=self.parse_product,
             errback=self.failed,
             dont_filter=True,
-            meta={"target": target, "page_type": PageType.PRODUCT, "handle_httpstatus_all": True},
+            meta={"target": target, "page_type": PageType.PRODUCT},
         )
 
     def parse_product(self, response: Response) -> Iterator[Visit | Request]:
@@ -79,7 +82,7 @@ class StoreSpider(scrapy.Spider):
         target: Target = request.meta["target"]
         if response.status != 304:
             yield self.visit(target, request, response)
-        elif target.content_hash and (target.etag or target.last_modified):
+        elif target.content_hash and any(name in request.headers for name in VALIDATORS):
             yield Visit(outcome=Outcome.NOT_MODIFIED, **self._facts(target, request, response))
         elif request.meta.get("unconditional"):
             reason = "HTTP 304 to a request without validators"
@@ -101,17 +104,11 @@ class StoreSpider(scrapy.Spider):
         reading = request.meta.get("reading") if response.status == 200 else None
         if reading is None and response.status == 200:
             reading = read_product(page, self.store.rules)
-        outcome, reason = outcome_of(
-            Answer(
-                status=response.status,
-                url=target.url,
-                final_url=response.url,
-                redirected=final_key != target.url_key,
-                on_site=same_site(response.url, self.store.base_url, self.store.keys.aliases),
-                is_product_url=bool(self.store.product_pattern.search(response.url)),
-                identified=reading is not None and identity(reading),
-                problems=tuple(f"{problem.field}: {problem.reason}" for problem in reading.problems) if reading else (),
-            )
+        identified = reading is not None and identity(reading)
+        outcome, reason = (
+            (None, "")
+            if identified and final_key == target.url_key
+            else self._judged(target, response, final_key, reading)
         )
         if outcome is Outcome.INVALID:
             logger.warning("%s: %s", target.url, reason)
@@ -128,6 +125,22 @@ class StoreSpider(scrapy.Spider):
             **self._facts(target, request, response),
         )
 
+    def _judged(
+        self, target: Target, response: Response, final_key: str, reading: Reading | None
+    ) -> tuple[Outcome | None, str]:
+        return outcome_of(
+            Answer(
+                status=response.status,
+                url=target.url,
+                final_url=response.url,
+                redirected=final_key != target.url_key,
+                on_site=same_site(response.url, self.store.base_url, self.store.keys.aliases),
+                is_product_url=bool(self.store.product_pattern.search(response.url)),
+                identified=reading is not None and identity(reading),
+                problems=tuple(f"{problem.field}: {problem.reason}" for problem in reading.problems) if reading else (),
+            )
+        )
+
     def failed(self, failure: Failure) -> Iterator[Visit]:
         """Yield the visit of a page that gave no response to read: blocked, forbidden by robots.txt, or an error."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
@@ -138,6 +151,8 @@ class StoreSpider(scrapy.Spider):
             yield Visit(
                 outcome=Outcome.BLOCKED, reason=str(error), **{**facts, "status": error.status, "blocks": error.signals}
             )
+        elif request.meta.get("redirect_ttl") == 0:  # Scrapy drops it as it drops what robots.txt forbids
+            yield Visit(outcome=Outcome.ERROR, reason=f"redirects without end, lastly to {request.url}", **facts)
         elif isinstance(error, IgnoreRequest):
             yield Visit(outcome=Outcome.SKIPPED, reason=str(error) or "dropped by a middleware", **facts)
         else:

@@ -12,8 +12,9 @@ from storebot.core.parsing.links import next_link, read_links
 from storebot.core.walk import Seen, Verdict, VerdictKind, Walk, WalkParams, page_fingerprint
 from storebot.db import walks
 from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
-from storebot.responses import BlockedPage, page_of
+from storebot.responses import page_of
 from storebot.run import Run
+from storebot.spiders.blocked import note_block
 from storebot.spiders.found import product_pages
 from storebot.stores.model import Store
 
@@ -115,7 +116,7 @@ class _OneWalk:
     def failed(self, failure: Failure) -> Iterator[Request]:
         """Judge a page that gave no response to read: it proves nothing, and the next run resumes there."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
-        blocked = isinstance(failure.value, BlockedPage)
+        blocked = note_block(self.run, self.store.name, PageType.CATALOGUE, request, failure)
         logger.warning("%s: %s: %s", self.store.name, request.url, failure.value)
         yield from self._judged(
             Seen(number=request.meta["number"], url=request.url, status=0, blocked=blocked, failed=not blocked)

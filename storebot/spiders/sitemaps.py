@@ -17,6 +17,7 @@ from storebot.db import walks
 from storebot.exceptions import UnreadableSitemap
 from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
+from storebot.spiders.blocked import note_block
 from storebot.spiders.found import product_pages
 from storebot.stores.model import Store
 
@@ -49,7 +50,11 @@ class SitemapDiscovery:
             yield from self._ask(f"{_root(self.store.base_url)}/robots.txt", depth=0, walk=ROBOTS)
 
     def _ask(self, url: str, depth: int, walk: str, *, guess: bool = False) -> Iterator[Request]:
+        too_deep = self.trail.too_deep
         if not self.trail.ask(url, depth):
+            if self.trail.too_deep > too_deep:
+                reason = f"{walk}: not read, it lies more than {self.trail.max_depth} documents below the first"
+                self._end(walk, WalkState.INCOMPLETE, reason, checkpoint=False)
             return
         self.run.walk_opened(walk)
         robots = walk == ROBOTS
@@ -75,10 +80,16 @@ class SitemapDiscovery:
             for request in self._ask(url, depth=1, walk=f"sitemap {url}"):
                 yield request
         if not named:
-            url = f"{self.store.base_url}/sitemap.xml"
-            for request in self._ask(url, depth=1, walk=f"sitemap {url}", guess=True):
+            for request in self._guessed():
                 yield request
-        self._end(ROBOTS, WalkState.ENDED, f"names {len(named)} sitemaps", checkpoint=False)
+        if response.status >= 500:  # nothing is known then, and what it would have named is missing (RFC 9309 §2.3.1.4)
+            self._end(ROBOTS, WalkState.INCOMPLETE, f"{ROBOTS}: HTTP {response.status}", checkpoint=False)
+        else:
+            self._end(ROBOTS, WalkState.ENDED, f"names {len(named)} sitemaps", checkpoint=False)
+
+    def _guessed(self) -> Iterator[Request]:
+        url = f"{self.store.base_url}/sitemap.xml"
+        return self._ask(url, depth=1, walk=f"sitemap {url}", guess=True)
 
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
         """Yield the children of an index, or the product pages of a sitemap and its end."""
@@ -145,11 +156,14 @@ class SitemapDiscovery:
         guessed = response.meta["guess"] and response.status in (403, 404, 410) and self.store.catalogue_urls
         self._end(walk, WalkState.ENDED if guessed else WalkState.INCOMPLETE, reason, checkpoint=False)
 
-    def failed(self, failure: Failure) -> None:
-        """Yield the end of a walk without a response; robots.txt without one still leaves /sitemap.xml to try."""
+    def failed(self, failure: Failure) -> Iterator[Request]:
+        """End a walk without a response as incomplete; robots.txt without one still leaves /sitemap.xml to try."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
         walk = request.meta["walk"]
         error = failure.value
+        note_block(self.run, self.store.name, PageType.SITEMAP, request, failure)
+        if walk == ROBOTS:
+            yield from self._guessed()
         self._end(walk, WalkState.INCOMPLETE, f"{walk}: {type(error).__name__}: {error}", checkpoint=False)
 
     def _on_site(self, url: str) -> bool:

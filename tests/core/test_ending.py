@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from storebot.core.ending import Ending, judge
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storebot.core.ending import NOT_OBSERVED, Ending, judge
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome, RunStatus
 
@@ -21,3 +28,134 @@ def test_run_that_finds_every_known_page_missing_is_no_success() -> None:
     status, reason, code = judge(Ending(finish_reason="finished", outcomes={Outcome.MISSING: 980}, pages_known=980))
     assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
     assert reason == "all 980 known product pages are missing: has the shop moved?"
+
+
+# --- each status and each exit code ---------------------------------------------------------------------------------
+
+GOOD = Ending(finish_reason="finished", outcomes={Outcome.NEW: 9, Outcome.NOT_MODIFIED: 1}, pages_known=10)
+NOTHING_SEEN = {Outcome.BLOCKED: 3, Outcome.MISSING: 2}
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "code", "reason"),
+    [
+        ({}, RunStatus.COMPLETE, ExitCode.COMPLETE, ""),
+        ({"outcomes": {}}, RunStatus.COMPLETE, ExitCode.COMPLETE, ""),  # everything was had before
+        ({"outcomes": {Outcome.NEW: 9, Outcome.ERROR: 2}}, RunStatus.PARTIAL, ExitCode.PARTIAL, "2 error"),
+        ({"outcomes": {Outcome.NEW: 9, Outcome.INVALID: 1}}, RunStatus.PARTIAL, ExitCode.PARTIAL, "1 invalid"),
+        ({"outcomes": {Outcome.NEW: 9, Outcome.BLOCKED: 1}}, RunStatus.PARTIAL, ExitCode.PARTIAL, "1 blocked"),
+        ({"pages_left": 4}, RunStatus.PARTIAL, ExitCode.PARTIAL, "4 pages left"),
+        ({"incomplete_walks": ["no end", "lost"]}, RunStatus.PARTIAL, ExitCode.PARTIAL, "no end; lost"),
+        ({"outcomes": NOTHING_SEEN}, RunStatus.BLOCKED, ExitCode.BLOCKED, "3 blocked"),
+        ({"finish_reason": "blocked"}, RunStatus.BLOCKED, ExitCode.BLOCKED, "the store answers with block pages"),
+        ({"internal_errors": 2}, RunStatus.PARTIAL, ExitCode.INTERNAL_ERROR, "2 exceptions in storebot itself, see"),
+        (
+            {"internal_errors": 1, "pages_left": 4},
+            RunStatus.PARTIAL,
+            ExitCode.INTERNAL_ERROR,
+            "1 exceptions in storebot itself, see the log; 4 pages left",
+        ),
+        ({"outcomes": {}, "pages_known": 0}, RunStatus.FAILED, ExitCode.PARTIAL, "no product page was found: check"),
+        (
+            {"outcomes": {}, "pages_known": 0, "incomplete_walks": ["sitemap: HTTP 500"]},
+            RunStatus.FAILED,
+            ExitCode.PARTIAL,
+            "sitemap: HTTP 500",
+        ),
+        (
+            {"finish_reason": "closespider_timeout", "pages_left": 2},
+            RunStatus.INTERRUPTED,
+            ExitCode.PARTIAL,
+            "closed early: closespider_timeout; 2 pages left",
+        ),
+        (
+            {"finish_reason": "closespider_timeout"},
+            RunStatus.INTERRUPTED,
+            ExitCode.PARTIAL,
+            "closed early: closespider",
+        ),
+        ({"finish_reason": "shutdown"}, RunStatus.INTERRUPTED, ExitCode.SIGINT, "the next run resumes"),
+        ({"finish_reason": "shutdown", "signal": 2}, RunStatus.INTERRUPTED, ExitCode.SIGINT, "the next run resumes"),
+        ({"finish_reason": "shutdown", "signal": 15}, RunStatus.INTERRUPTED, ExitCode.SIGTERM, "the next run resumes"),
+        ({"failure": "another run has it", "failure_code": ExitCode.BUSY}, RunStatus.FAILED, ExitCode.BUSY, "another"),
+        ({"failure": "disk full", "failure_code": ExitCode.DATABASE}, RunStatus.FAILED, ExitCode.DATABASE, "disk full"),
+        ({"failure": "it broke"}, RunStatus.FAILED, ExitCode.INTERNAL_ERROR, "it broke"),
+    ],
+)
+def test_run_is_judged_by(facts: dict[str, Any], status: RunStatus, code: ExitCode, reason: str) -> None:
+    found, why, exit_code = judge(replace(GOOD, **facts))
+    assert (found, exit_code) == (status, code)
+    assert reason in why
+    assert bool(why) is (status is not RunStatus.COMPLETE)
+    assert not why.endswith(("; ", ";"))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.MISSING, Outcome.MOVED])
+def test_run_that_finds_all_known_pages_gone_or_moved_is_no_success(outcome: Outcome) -> None:
+    status, reason, code = judge(replace(GOOD, outcomes={outcome: 10}))
+    assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert "has the shop moved?" in reason
+    assert judge(replace(GOOD, outcomes={outcome: 9}))[0] is RunStatus.COMPLETE
+
+
+def test_run_that_was_allowed_to_visit_nothing_is_no_success() -> None:
+    status, reason, code = judge(replace(GOOD, outcomes={Outcome.SKIPPED: 4}))
+    assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert "does robots.txt forbid them?" in reason
+    assert judge(replace(GOOD, outcomes={Outcome.SKIPPED: 4, Outcome.NEW: 1}))[0] is RunStatus.COMPLETE
+
+
+def test_catalogue_that_is_blocked_before_any_page_is_seen_ends_the_run_as_blocked() -> None:
+    assert judge(replace(GOOD, outcomes={}, pages_known=0, walks_blocked=1))[2] is ExitCode.BLOCKED
+
+
+WORST_FIRST: list[dict[str, Any]] = [
+    {"failure": "the lease was lost", "failure_code": ExitCode.BUSY},
+    {"finish_reason": "shutdown", "signal": 15},
+    {"outcomes": NOTHING_SEEN},
+    {"internal_errors": 1},
+    {"pages_known": 0},
+    {"pages_left": 1},
+]
+
+
+@pytest.mark.parametrize("place", range(len(WORST_FIRST)))
+def test_the_worst_fact_wins_over_all_that_are_less_bad(place: int) -> None:
+    worst = judge(replace(GOOD, **WORST_FIRST[place]))
+    together: dict[str, Any] = {}
+    for facts in reversed(WORST_FIRST[place:]):
+        together |= facts
+    found = judge(replace(GOOD, **together))
+    assert (found[0], found[2]) == (worst[0], worst[2])
+
+
+COUNTS = st.dictionaries(st.sampled_from(list(Outcome)), st.integers(0, 20), max_size=5)
+ENDINGS = st.builds(
+    Ending,
+    finish_reason=st.sampled_from(["finished", "finished", "finished", "shutdown", "blocked", "closespider_timeout"]),
+    outcomes=COUNTS,
+    incomplete_walks=st.lists(st.just("a walk without its end"), max_size=1),
+    pages_known=st.integers(0, 20),
+    pages_left=st.integers(0, 1),
+    internal_errors=st.integers(0, 1),
+    signal=st.sampled_from([0, 0, 0, 2, 15]),
+    failure=st.sampled_from(["", "", "", "the database is gone"]),
+    failure_code=st.sampled_from([None, ExitCode.BUSY, ExitCode.DATABASE]),
+)
+
+
+@given(ENDINGS)
+def test_complete_means_that_nothing_speaks_against_it(end: Ending) -> None:
+    status, reason, code = judge(end)
+    assert (status is RunStatus.COMPLETE) == (code is ExitCode.COMPLETE) == (reason == "")
+    if status is RunStatus.COMPLETE:
+        assert (end.finish_reason, end.failure, end.signal, end.internal_errors) == ("finished", "", 0, 0)
+        assert (end.pages_left, list(end.incomplete_walks)) == (0, [])
+        assert not any(end.outcomes.get(outcome) for outcome in NOT_OBSERVED)
+        assert end.pages_known
+
+
+@given(ENDINGS, st.sampled_from(NOT_OBSERVED))
+def test_one_more_page_that_was_not_observed_never_makes_a_run_complete(end: Ending, outcome: Outcome) -> None:
+    more = {**end.outcomes, outcome: end.outcomes.get(outcome, 0) + 1}
+    assert judge(replace(end, outcomes=more))[0] is not RunStatus.COMPLETE

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_crawl_without_a_store_is_a_usage_error(tmp_path: Path) -> None:
 def test_page_that_answers_500_for_ever_leaves_the_run_partial(fresh: Watched) -> None:
     path = _some_path(fresh)
     fresh.shop.lie("error", f"^{path}$")
-    done = fresh.crawl("backfill")
+    done = fresh.forked("backfill")
     assert (done.exit_code, done.fields["status"]) == (3, "partial"), done.stderr
     assert (done.count("new"), done.count("error")) == (PRODUCTS - 1, 1)
     assert fresh.shop.requests().count(path, 500) == 3  # RETRY_TIMES is 2
@@ -104,12 +105,12 @@ def test_page_that_answers_500_for_ever_leaves_the_run_partial(fresh: Watched) -
 def test_broken_child_of_a_sitemap_leaves_the_run_partial_and_is_read_again_by_the_next(fresh: Watched) -> None:
     """Case M04: the children that were read plus those that weren't are those that the index lists."""
     fresh.shop.lie("error", "products-2.xml.gz", status=404)
-    done = fresh.crawl("backfill")
+    done = fresh.forked("backfill")
     assert (done.exit_code, done.fields["status"]) == (3, "partial"), done.stderr
     assert done.count("new") == PRODUCTS  # the catalogue names them, too
     assert "products-2.xml.gz: HTTP 404" in fresh.last_run()["reason"]
     fresh.shop.honest()
-    again = fresh.crawl("backfill")
+    again = fresh.forked("backfill")
     assert (again.exit_code, again.fields["status"]) == (0, "complete"), again.stderr
     assert fresh.shop.requests().paths("/sitemaps/") == {"/sitemaps/products-2.xml.gz": 1}
     assert fresh.shop.requests().paths("/p/") == {}
@@ -117,12 +118,12 @@ def test_broken_child_of_a_sitemap_leaves_the_run_partial_and_is_read_again_by_t
 
 def test_run_that_was_closed_early_is_not_complete(fresh: Watched) -> None:
     """Case M07: what a limit of Scrapy's closed is an interrupted run, and nothing treats it as a full one."""
-    done = fresh.crawl("backfill", CLOSESPIDER_ITEMCOUNT=5)
+    done = fresh.forked("backfill", CLOSESPIDER_ITEMCOUNT=5)
     run = fresh.last_run()
     assert (done.exit_code, run["status"]) == (3, "interrupted")
     assert "closespider_itemcount" in run["reason"]
     assert {walk["state"] for walk in fresh.walks().values()} <= {"walking", "ended"}  # none is closed
-    again = fresh.crawl("backfill")
+    again = fresh.forked("backfill")
     assert (again.exit_code, fresh.last_run()["status"]) == (0, "complete")
     assert done.count("new") + again.count("new") == PRODUCTS
 
@@ -130,7 +131,7 @@ def test_run_that_was_closed_early_is_not_complete(fresh: Watched) -> None:
 def test_run_that_ran_out_of_time_is_not_complete(known: Watched) -> None:
     """Case M07."""
     known.shop.lie("slow", "/p/", delay_s=0.4)
-    done = known.crawl("refresh", CLOSESPIDER_TIMEOUT=1, CONCURRENT_REQUESTS_PER_DOMAIN=2)
+    done = known.forked("refresh", CLOSESPIDER_TIMEOUT=1, CONCURRENT_REQUESTS_PER_DOMAIN=2)
     run = known.last_run()
     assert (done.exit_code, run["status"]) == (3, "interrupted")
     assert "closespider_timeout" in run["reason"]
@@ -143,7 +144,7 @@ def test_run_that_ran_out_of_time_is_not_complete(known: Watched) -> None:
 def test_refresh_of_a_store_that_forbids_everything_ends_as_blocked(known: Watched) -> None:
     before = known.records(), known.page_rows()
     known.shop.lie("forbidden")
-    done = known.crawl("refresh")
+    done = known.forked("refresh")
     run = known.last_run()
     assert (done.exit_code, run["status"]) == (4, "blocked"), done.stderr
     assert done.count("blocked") >= 10
@@ -156,11 +157,11 @@ def test_breaker_bounds_the_requests_to_a_store_that_says_no(shop: DemoStore, tm
     with DemoStore(products=300, page_size=100, sitemap_size=300) as large:
         watched = Watched(large, tmp_path / "store.db", settings={"CONCURRENT_REQUESTS_PER_DOMAIN": 4})
         large.lie("forbidden", "/p/")
-        done = watched.crawl("backfill", STOREBOT_COMMIT_S=0.05)
+        done = watched.forked("backfill", STOREBOT_COMMIT_S=0.05, DOWNLOAD_DELAY=0.02)
         assert (done.exit_code, watched.last_run()["status"]) == (4, "blocked"), done.stderr
         sent = large.requests().paths("/p/")
         assert max(sent.values()) == 2  # the page, and its one retry
-        assert sum(sent.values()) < 100
+        assert sum(sent.values()) < 200  # ten pages twice, and what was sent until their commit
         assert watched.count("SELECT count(*) FROM pages WHERE status = 'pending'") == 300
 
 
@@ -183,6 +184,20 @@ def test_second_run_of_a_store_ends_at_once_and_the_first_is_undisturbed(known: 
     assert known.count("SELECT count(*) FROM runs") == 2  # the second run never began
 
 
+def test_run_whose_lease_was_taken_stops_and_saves_nothing_more(known: Watched) -> None:
+    known.shop.lie("times_100", "/p/")  # every page would be a change
+    known.shop.lie("slow", "/p/", delay_s=0.3)
+    process = known.fork("refresh", CONCURRENT_REQUESTS_PER_DOMAIN=2, STOREBOT_COMMIT_ROWS=1)
+    wait_until(lambda: known.count("SELECT count(*) FROM visits WHERE run_id = 2") > 0)
+    known.execute("UPDATE stores SET lease_token = 'another run', lease_run_id = 99")
+    saved = known.count("SELECT count(*) FROM visits")
+    process.join()
+    assert process.exitcode == 7, known.log()
+    assert "was lost to another run" in known.log()
+    assert known.count("SELECT count(*) FROM visits") == saved < 2 * PRODUCTS
+    assert known.rows("SELECT lease_token FROM stores") == [{"lease_token": "another run"}]
+
+
 # --- 8 ------------------------------------------------------------------------------------------------------------
 
 
@@ -198,9 +213,20 @@ def test_database_that_cannot_be_reached_is_exit_8_before_any_request(
     assert "status=failed" in done.line
 
 
+def test_database_that_was_cut_in_half_is_exit_8_and_is_left_as_it_is(known: Watched) -> None:
+    """Case M03: after a power loss nothing starts silently from zero, and nothing is written over."""
+    half = known.database.read_bytes()[: known.database.stat().st_size // 2]
+    known.database.write_bytes(half)
+    done = known.forked("backfill")
+    assert done.exit_code == 8, done.stderr
+    assert "malformed" in done.stderr
+    assert known.shop.requests().total == 0
+    assert known.database.read_bytes() == half
+
+
 def test_schema_from_the_future_is_exit_8_before_any_request(known: Watched) -> None:
     known.execute("UPDATE alembic_version SET version_num = '9999'")
-    done = known.crawl("refresh")
+    done = known.forked("refresh")
     assert done.exit_code == 8
     assert "install the newer version" in done.stderr
     assert known.shop.requests().total == 0
@@ -225,7 +251,7 @@ def test_commit_that_is_refused_stops_the_crawl_with_nothing_half_done(fresh: Wa
         "CREATE TRIGGER full BEFORE INSERT ON catalogue_pages WHEN NEW.number = 3 "
         "BEGIN SELECT RAISE(ABORT, 'no third page'); END"
     )
-    done = fresh.crawl("backfill")
+    done = fresh.forked("backfill")
     assert done.exit_code == 8, done.stderr
     assert "no third page" in done.stderr
     assert fresh.walks()["catalogue /catalogue/page-{page}.html"]["page"] < 3
@@ -234,20 +260,35 @@ def test_commit_that_is_refused_stops_the_crawl_with_nothing_half_done(fresh: Wa
     _assert_completed_by_the_next_run(fresh, backfilled, saved)
 
 
-@pytest.mark.parametrize("service", ["mariadb", "postgresql"])
-def test_server_whose_database_is_dropped_stops_the_crawl(fresh: Watched, service: str) -> None:
+def test_server_whose_database_is_dropped_stops_the_crawl(fresh: Watched) -> None:
     """Case T09: of 40 pages some are saved, then the database is gone: the crawl doesn't go on to 'finished'."""
-    scratch = Scratch(service)
-    fresh.shop.lie("slow", "/p/", delay_s=0.1)
-    watched = Watched(fresh.shop, fresh.database, url=scratch.url)
-    fresh.shop.reset_counts()
-    process = watched.start("backfill", CONCURRENT_REQUESTS_PER_DOMAIN=2, STOREBOT_COMMIT_ROWS=2)
-    wait_until(lambda: fresh.shop.requests().full["product"] >= 5)
+    process, scratch = _crawling_into(fresh, "mariadb")
     scratch.drop()
     done = scrapy_process.finish(process)
-    assert done.exit_code == 8, done.stderr
+    assert (done.exit_code, done.fields["status"]) == (8, "failed"), done.stderr
     assert scratch.name in done.stderr
-    assert fresh.shop.requests().full["product"] < PRODUCTS
+
+
+def test_server_that_drops_its_connections_costs_nothing(fresh: Watched) -> None:
+    """Case T08: the transaction is tried again on a new connection."""
+    process, scratch = _crawling_into(fresh, "postgresql")
+    scratch.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{scratch.name}'")
+    done = scrapy_process.finish(process)
+    scratch.drop()
+    assert (done.exit_code, done.fields["status"], done.count("new")) == (0, "complete", PRODUCTS), done.stderr
+    assert "trying the transaction again" in done.stderr
+
+
+def _crawling_into(fresh: Watched, service: str) -> tuple[subprocess.Popen[str], Scratch]:
+    """Start a backfill into a server's database, and return it when some pages are fetched."""
+    scratch = Scratch(service)
+    fresh.shop.lie("slow", "/p/", delay_s=0.1)
+    fresh.shop.reset_counts()
+    process = replace(fresh, url=scratch.url).start(
+        "backfill", CONCURRENT_REQUESTS_PER_DOMAIN=2, STOREBOT_COMMIT_ROWS=2
+    )
+    wait_until(lambda: fresh.shop.requests().full["product"] >= 5)
+    return process, scratch
 
 
 # --- 130, 143, 1 --------------------------------------------------------------------------------------------------
@@ -272,7 +313,7 @@ def test_signal_lets_what_is_in_flight_finish_and_the_next_run_resumes(
     assert fresh.count("SELECT count(*) FROM pages WHERE claim_token <> '' OR tries > 0") == 0
     assert fresh.count("SELECT count(*) FROM stores WHERE lease_token <> ''") == 0
     fresh.shop.honest()
-    again = fresh.crawl("backfill")
+    again = fresh.forked("backfill")
     assert (again.exit_code, again.count("new")) == (0, PRODUCTS - len(saved)), again.stderr
 
 
@@ -287,11 +328,11 @@ def test_second_signal_ends_the_process_at_once(fresh: Watched) -> None:
     process.send_signal(signal.SIGINT)
     assert scrapy_process.finish(process, 20).exit_code == 130
     fresh.shop.honest()
-    assert fresh.crawl("backfill").exit_code == 0
+    assert fresh.forked("backfill").exit_code == 0
 
 
 def test_setting_that_cannot_be_used_is_an_internal_error(fresh: Watched) -> None:
-    done = fresh.crawl("backfill", STOREBOT_LEASE_S="soon")
+    done = fresh.forked("backfill", STOREBOT_LEASE_S="soon")
     assert done.exit_code == 1, done.stderr
     assert "soon" in done.stderr
     assert fresh.shop.requests().total == 0
@@ -322,7 +363,7 @@ def _assert_nothing_is_half_done(watched: Watched) -> int:
 
 
 def _assert_completed_by_the_next_run(watched: Watched, whole: Watched, saved: int) -> None:
-    done: Crawl = watched.crawl("backfill")
+    done: Crawl = watched.forked("backfill")
     assert (done.exit_code, done.count("new")) == (0, PRODUCTS - saved), done.stderr
     statuses = [row["status"] for row in watched.rows("SELECT status FROM runs ORDER BY id")]
     assert statuses[-1] == "complete"

@@ -1,4 +1,4 @@
-"""What a store does wrong, end to end: nothing known is lost, nothing false is saved, and the run says what happened."""
+"""What a store does wrong, end to end: nothing known is lost, nothing false is saved, the run says what happened."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.crawls.scrapy_process import Row
 from tests.crawls.watched import Watched, path_of, store_file
 
 PRODUCTS = 30
+AT_ONCE = {"STOREBOT_ERROR_BACKOFF_S": 0}  # what failed is due again in the next run
 CATALOGUE = "catalogue /catalogue/page-{page}.html"
 ONLY_CATALOGUE = "[discover]\nsitemaps = false"
 
@@ -122,7 +123,7 @@ def test_challenge_page_with_200_never_erases_a_listing(known: Watched) -> None:
     known.shop.lie("challenge", f"^{small}$")
     known.shop.lie("challenge", f"^{large}$", size="large", headers=False)
     known.shop.lie("challenge", f"^{once}$", times=1)
-    done = known.forked("refresh")
+    done = known.forked("refresh", **AT_ONCE)
     assert (done.exit_code, done.fields["status"], done.count("blocked")) == (3, "partial", 2), done.stderr
     outcomes = known.outcomes()
     assert [outcomes[path][0] for path in (small, large, once)] == ["blocked", "blocked", "not_modified"]
@@ -135,8 +136,8 @@ def test_challenge_page_with_200_never_erases_a_listing(known: Watched) -> None:
     assert {"header", "marker"} <= {row["kind"] for row in ledger}
     assert {row["vendor"] for row in ledger} >= {"cloudflare"}
     known.shop.honest()
-    assert known.forked("refresh", STOREBOT_ERROR_BACKOFF_S=0).exit_code == 0
-    assert known.shop.requests().full["product"] == 0
+    again = known.forked("refresh")
+    assert (again.exit_code, again.count("not_modified")) == (0, PRODUCTS)
 
 
 def test_blocked_catalogue_page_never_advances_the_checkpoint_and_never_ends_the_walk(fresh: Watched) -> None:
@@ -185,7 +186,7 @@ def test_page_without_its_product_is_never_written_over_the_old_row(known: Watch
     known.execute(f"UPDATE pages SET etag = NULL, last_modified = NULL WHERE url LIKE '%{cut}'")  # a 304 can't be cut
     known.shop.lie("cut", f"^{cut}$")
     known.shop.lie("error", f"^{failing}$", status=503)
-    done = known.forked("refresh")
+    done = known.forked("refresh", **AT_ONCE)
     assert (done.exit_code, done.fields["status"]) == (3, "partial"), done.stderr
     outcomes = known.outcomes()
     assert [outcomes[path][0] for path in (soft, empty, drifted, cut, failing)] == [
@@ -200,7 +201,7 @@ def test_page_without_its_product_is_never_written_over_the_old_row(known: Watch
     assert known.records() == before[0]
     assert known.offers() == before[2]
     known.shop.honest()
-    again = known.forked("refresh", STOREBOT_ERROR_BACKOFF_S=0)
+    again = known.forked("refresh")
     assert (again.exit_code, again.count("not_modified"), again.count("unchanged")) == (0, PRODUCTS - 1, 1)
     assert known.page_rows() == before[1]
 
@@ -211,14 +212,42 @@ def test_redirect_away_from_the_product_overwrites_nothing(known: Watched) -> No
     before = known.records(), known.page_rows()
     known.shop.lie("redirect", f"^{home}$", to="home")
     known.shop.lie("redirect", f"^{category}$", to="category", status=301)
-    done = known.forked("refresh")
+    done = known.forked("refresh", **AT_ONCE)
     assert (done.count("moved"), done.count("not_modified")) == (2, PRODUCTS - 2), done.stderr
     outcomes = known.outcomes()
     assert "/, which product_url doesn't match" in outcomes[home][1]
     assert "/c/" in outcomes[category][1]
     assert (known.records(), _without_errors(known.page_rows())) == (before[0], _without_errors(before[1]))
     known.shop.honest()
-    assert known.forked("refresh", STOREBOT_ERROR_BACKOFF_S=0).count("not_modified") == PRODUCTS
+    assert known.forked("refresh").count("not_modified") == PRODUCTS
+
+
+def test_redirect_without_end_is_an_error_and_one_to_a_busy_page_is_tried_again_from_the_product(
+    known: Watched,
+) -> None:
+    """Cases R04, R07."""
+    looping, busy = _paths(known, 2)
+    before = known.records()
+    known.shop.lie("redirect", f"^{looping}$", to=looping)
+    known.shop.lie("redirect", f"^{busy}$", to="/errors/busy", times=1)
+    known.shop.lie("too_many", "^/errors/busy$", retry_after=0)
+    done = known.forked("refresh")
+    assert (done.exit_code, done.count("error"), done.count("unchanged")) == (3, 1, 1), done.stderr
+    assert "redirects without end" in known.outcomes()[looping][1]
+    assert known.shop.requests().count(busy) == 2
+    assert known.shop.requests().count("/errors/busy") == 1
+    assert known.records() == before
+
+
+def test_store_that_sends_every_product_elsewhere_is_no_success(known: Watched) -> None:
+    """Case R05: a shop that was sold redirects every page off its site."""
+    before = known.records()
+    with DemoStore(products=1) as parked:
+        known.shop.lie("redirect", "^/p/", to=f"{parked.url.replace('127.0.0.1', 'localhost')}/", status=301)
+        done = known.forked("refresh")
+    assert (done.exit_code, done.count("moved")) == (3, PRODUCTS), done.stderr
+    assert "all 30 known product pages redirect away: has the shop moved?" in known.last_run()["reason"]
+    assert known.records() == before
 
 
 def test_redirect_to_a_product_that_is_known_leads_there_and_leaves_one_active_listing(known: Watched) -> None:
@@ -390,12 +419,9 @@ def test_checkpoint_of_another_walk_is_refused_and_the_walk_starts_again(fresh: 
 
 
 def test_page_that_robots_txt_disallows_is_skipped(known: Watched) -> None:
-    known.execute(
-        "INSERT INTO pages (store, url_key, url, status, first_seen_at) VALUES "
-        f"('demo', 'https://127.0.0.1/cart/p/x-1', '{known.shop.url}/cart/p/x-1', 'pending', 0)"
-    )
+    known.execute(f"UPDATE pages SET url = '{known.shop.url}/cart/p/x-1' WHERE id = 5")
     done = known.forked("refresh")
-    assert (done.exit_code, done.count("not_modified")) == (0, PRODUCTS)
+    assert (done.exit_code, done.count("not_modified")) == (0, PRODUCTS - 1)
     assert known.shop.requests().paths("/cart") == {}
     outcome, reason = known.outcomes()["/cart/p/x-1"]
     assert (outcome, "robots.txt" in reason) == ("skipped", True)
@@ -406,7 +432,9 @@ def test_page_that_was_set_aside_keeps_the_run_from_being_complete(fresh: Watche
     fresh.shop.lie("challenge", "/catalogue/page-3.html")
     fresh.forked("backfill")
     fresh.shop.honest()
-    fresh.execute("UPDATE pages SET status = 'in_progress', claim_token = 'dead', tries = 6, content_hash = NULL WHERE id = 1")
+    fresh.execute(
+        "UPDATE pages SET status = 'in_progress', claim_token = 'dead', tries = 6, content_hash = NULL WHERE id = 1"
+    )
     done = fresh.forked("backfill")
     assert (done.exit_code, done.fields["status"]) == (3, "partial"), done.stderr
     assert "set aside" in done.stderr

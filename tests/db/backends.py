@@ -44,7 +44,7 @@ class Scratch:
         self._home = database_url(os.environ.get(variable, default))
         self.name = f"storebot_test_{secrets.token_hex(6)}"
         try:
-            self._run(f"CREATE DATABASE {self.name}")
+            self.run(f"CREATE DATABASE {self.name}")
         except DBAPIError as error:
             missing(
                 service,
@@ -58,9 +58,10 @@ class Scratch:
     def drop(self) -> None:
         """Drop the database, whoever still uses it."""
         force = " WITH (FORCE)" if self._home.get_backend_name() == "postgresql" else ""
-        self._run(f"DROP DATABASE {self.name}{force}")
+        self.run(f"DROP DATABASE {self.name}{force}")
 
-    def _run(self, statement: str) -> None:
+    def run(self, statement: str) -> None:
+        """Run one statement on the server, in its home database."""
         engine = create_engine(self._home, isolation_level="AUTOCOMMIT", connect_args={"connect_timeout": 5})
         with engine.connect() as conn:
             conn.execute(text(statement))

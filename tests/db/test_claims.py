@@ -122,9 +122,11 @@ class TestClaims:
         shop.discover("2", "3", "4")
         shop.save(unparsed(shop.pending(1)[0], Outcome.BLOCKED, shop.clock()))
         shop.pending(1)
+        began = shop.clock()
         with database.read() as conn:
-            assert verbs.left(conn, STORE, "backfill", NOW) == 2
-            assert verbs.left(conn, STORE, "refresh", NOW * 2) == 3
+            assert verbs.left(conn, STORE, "backfill", began) == 2
+            assert verbs.left(conn, STORE, "backfill", NOW * 2) == 3  # the one that failed, for a run that begins then
+            assert verbs.left(conn, STORE, "refresh", NOW * 2) == 4
             assert verbs.due_count(conn, STORE, NOW * 2) == 1
 
 
@@ -185,6 +187,8 @@ class TestPagesThatKillTheirWorker:
         page = shop.only(pages)
         assert page["status"] == "error"
         assert "set aside" in page["last_error"]
+        with database.read() as conn:
+            assert verbs.left(conn, STORE, "backfill", NOW) == 1  # no run is complete that never looked at it
         assert page["next_due_at"] > shop.clock() + 6 * 24 * HOUR
         put(database, next_due_at=1)
         assert len(claim()) == 1

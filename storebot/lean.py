@@ -1,0 +1,95 @@
+"""Scrapy parts without what costs time on every page and serves nothing here: stats, log lines, header defaults.
+
+Measured in docs/benchmarks.md; each says what it leaves out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+from typing import TYPE_CHECKING, Any, Self
+from urllib.request import getproxies
+
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Request, Response
+from scrapy.logformatter import LogFormatter as ScrapyLogFormatter
+from scrapy.statscollectors import MemoryStatsCollector
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.logformatter import LogFormatterResult
+    from twisted.python.failure import Failure
+
+# glibc's mallopt parameters, and sizes above what pages have: https://man7.org/linux/man-pages/man3/mallopt.3.html
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_KEEP_BYTES, _MMAP_FROM_BYTES = 64 * 1024 * 1024, 4 * 1024 * 1024
+
+
+class StatsCollector(MemoryStatsCollector):
+    """Scrapy's, whose every access looks for a deprecated ``spider`` argument first (2 % of a crawl)."""
+
+    __getattribute__ = object.__getattribute__
+
+
+class LogFormatter(ScrapyLogFormatter):
+    """Scrapy's, without the two DEBUG records per page, which are made and formatted even where nobody reads them."""
+
+    def __init__(self, *, pages: bool) -> None:
+        self.pages = pages
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(pages=logging.getLevelName(crawler.settings.get("LOG_LEVEL")) == logging.DEBUG)
+
+    def crawled(self, request: Request, response: Response, spider: Spider) -> LogFormatterResult | None:  # type: ignore[override]  # None is Scrapy's documented way to say nothing
+        return super().crawled(request, response, spider) if self.pages else None
+
+    def scraped(  # type: ignore[override]  # as above
+        self, item: Any, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult | None:
+        return super().scraped(item, response, spider) if self.pages else None
+
+
+class HeadersMiddleware:
+    """What DefaultHeaders, UserAgent and DownloadTimeout do, in one call for each request instead of three."""
+
+    def __init__(self, headers: dict[str, str], timeout_s: float) -> None:
+        self.headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
+        self.timeout_s = timeout_s
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        headers = {**settings.getdict("DEFAULT_REQUEST_HEADERS"), "User-Agent": settings["USER_AGENT"]}
+        wanted = {str(name): str(value) for name, value in headers.items() if value is not None}
+        return cls(wanted, settings.getfloat("DOWNLOAD_TIMEOUT"))
+
+    def process_request(self, request: Request) -> None:
+        for name, value in self.headers:
+            if name not in request.headers:
+                request.headers[name] = value
+        request.meta.setdefault("download_timeout", self.timeout_s)
+
+
+class ProxyMiddleware(HttpProxyMiddleware):
+    """Scrapy's, where the environment names a proxy at all."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not getproxies():
+            raise NotConfigured
+        return super().from_crawler(crawler)
+
+
+def keep_memory() -> None:
+    """Tell glibc not to give the memory of each page back to the system, only to ask for it again.
+
+    Pages are just below its threshold for that; a crawl that builds a tree per page saves a fifth of its CPU (SPEED).
+    Does nothing where the C library is another.
+    """
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(_M_MMAP_THRESHOLD, _MMAP_FROM_BYTES)
+        libc.mallopt(_M_TRIM_THRESHOLD, _KEEP_BYTES)
