@@ -1,6 +1,6 @@
 """The values that travel between the parts: what to visit, what a visit gave, what a listing says.
 
-Frozen, without Scrapy, a database or a clock. Times are integer milliseconds since the Unix epoch, UTC
+Frozen (but for `Visit`), without Scrapy, a database or a clock. Times are integer milliseconds since the Unix epoch, UTC
 (docs/decisions/0002-times-as-epoch-milliseconds.md); money is integer minor units of an ISO 4217 currency.
 """
 
@@ -222,6 +222,7 @@ class Visit:
     final_key: str = ""  # differs from target.url_key after an accepted redirect
     etag: str | None = None
     last_modified: str | None = None
+    body: bytes = b""  # of a page that was read; Fingerprint lets go of it
     page_sha256: str = ""
     extracted: tuple[Extracted, ...] = ()
     listings: tuple[Listing, ...] = ()

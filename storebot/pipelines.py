@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
@@ -81,9 +82,12 @@ class Fingerprint:
             replace(listing, record_hash=record_hash(listing), details_hash=details_hash(listing))
             for listing in item.listings
         )
-        item.extracted, item.listings = (), listings
+        item.listings, item.extracted = listings, ()
         item.content_hash = page_hash({listing.variant_id: listing.record_hash for listing in listings})
         item.details_hash = page_hash({listing.variant_id: listing.details_hash for listing in listings})
+        if item.content_hash != item.target.content_hash:  # provenance of what will be written; nobody asks otherwise
+            item.page_sha256 = sha256(item.body).hexdigest()
+        item.body = b""
         return item
 
 
@@ -100,11 +104,18 @@ class Save:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(_run(crawler))
 
-    async def process_item(self, item: object) -> object:
-        if isinstance(item, Visit):
-            await self.run.room()
-            self.run.submit(item)
+    def process_item(self, item: object) -> object:
+        if not isinstance(item, Visit):
+            return item
+        if self.run.is_full:
+            return self._wait(item)
+        self.run.submit(item)
         return item
+
+    async def _wait(self, visit: Visit) -> Visit:
+        await self.run.room()
+        self.run.submit(visit)
+        return visit
 
 
 def _run(crawler: Crawler) -> Run:

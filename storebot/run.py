@@ -93,9 +93,14 @@ class Run:
         """Hand one record to the database thread; it is written with the next group commit."""
         self.session.submit(record)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether too many records are waiting for their commit: memory must not grow when the database is slow."""
+        return self.session.unsaved >= self._max_unsaved
+
     async def room(self) -> None:
-        """Wait while too many records are waiting for their commit: memory must not grow when the database is slow."""
-        while self.session.unsaved >= self._max_unsaved:
+        """Wait until there is room for another record."""
+        while self.is_full:
             await asyncio.sleep(0.02)
 
     def walk_opened(self, walk: str) -> None:
@@ -109,6 +114,8 @@ class Run:
         """
         while True:
             self._news.clear()
+            # Asked before the claim: what is saved while it runs may name pages that it didn't see.
+            last = not self._walks_open and not self.session.unsaved
             try:
                 batch = await self.session.call(claim)
             except StorebotError as error:
@@ -119,10 +126,10 @@ class Run:
                 yield target
             if batch:
                 await self.crawler.signals.wait_for(signals.scheduler_empty)
-            elif self._walks_open or self.session.unsaved:
-                await self._news.wait()
-            else:
+            elif last:
                 return
+            else:
+                await self._news.wait()
 
     def close_crawl(self, reason: str) -> None:
         """Ask the engine to end the crawl: in-flight pages finish, nothing more is sent."""

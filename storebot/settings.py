@@ -94,7 +94,7 @@ STOREBOT_CLAIM_BATCH = 200
 STOREBOT_LEASE_S = 300
 # Group commit: a transaction is written at so many records or after so many seconds, whichever is first. Read by Run.
 STOREBOT_COMMIT_ROWS = 100
-STOREBOT_COMMIT_S = 0.5
+STOREBOT_COMMIT_S = 1.0
 # Records that may wait for a commit before the crawl waits for the database. Read by pipelines.Save.
 STOREBOT_MAX_UNSAVED = 1000
 # First wait before a page that failed is tried again, in seconds. Read by Run.

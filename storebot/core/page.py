@@ -39,6 +39,7 @@ class Page:
         "_base_url",
         "_canonical",
         "_decoded",
+        "_markup",
         "_root",
         "_sha256",
         "body",
@@ -72,6 +73,7 @@ class Page:
         self.tier = tier
         self.charset = charset
         self._decoded: tuple[str, str] | None = None
+        self._markup: bytes | None = None
         self._root: etree._Element | _Unset | None = _UNSET
         self._sha256 = ""
         self._base_url: str | None = None
@@ -102,6 +104,11 @@ class Page:
     @property
     def markup(self) -> bytes:
         """The body as bytes in which ASCII markup can be searched: itself, or re-encoded where it is UTF-16."""
+        if self._markup is None:
+            self._markup = self._searchable()
+        return self._markup
+
+    def _searchable(self) -> bytes:
         bom = self.body.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))
         named = bom or any(name in self.content_type.lower() for name in ("utf-16", "utf-32", "2022"))
         if named and not self.charset and not decoding.is_ascii_compatible(self.encoding):

@@ -186,13 +186,18 @@ def same_site(url: str, base_url: str, aliases: Iterable[str] = ()) -> bool:
 
     Raises InvalidURL where ``base_url`` or an alias isn't one.
     """
-    base = _split(base_url)
-    sites = {_site(base.netloc, base.scheme), *(_site(alias, "https") for alias in aliases)}
+    sites = _sites(base_url, tuple(aliases))
     try:
         parts = _split(url)
         return _site(parts.netloc, parts.scheme) in sites
     except InvalidURL:
         return False
+
+
+@lru_cache(maxsize=256)  # one entry a store
+def _sites(base_url: str, aliases: tuple[str, ...]) -> frozenset[str]:
+    base = _split(base_url)
+    return frozenset({_site(base.netloc, base.scheme), *(_site(alias, "https") for alias in aliases)})
 
 
 def absolute(url: str, base: str) -> str | None:

@@ -51,7 +51,8 @@ class Database:
                 with database.read() as conn:
                     revision = migrate.revision_of(conn)
                 if revision is None and create:
-                    database.upgrade()
+                    with database.write() as conn:
+                        migrate.create(conn, str(database))
                 else:
                     migrate.check(revision, str(database))
         except BaseException:

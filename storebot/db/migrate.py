@@ -61,6 +61,21 @@ def to_head(conn: Connection, where: str) -> None:
         command.upgrade(config, "head")
 
 
+def create(conn: Connection, where: str) -> None:
+    """Give an empty database the tables of this version, without the walk through its migrations (0.3 s of a start).
+
+    A test holds the two ways to one schema.
+    """
+    with _alone(conn):
+        revision = revision_of(conn)
+        if revision is not None:  # another process was here first
+            check(revision, where)
+            return
+        metadata.create_all(conn)
+        conn.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+        conn.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})
+
+
 @contextmanager
 def _alone(conn: Connection) -> Iterator[None]:
     """Keep other migrating processes out. SQLite's own write lock does so already."""

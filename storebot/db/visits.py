@@ -91,6 +91,7 @@ def refused(record: Record, error: Exception) -> Visit | None:
         reason=reason,
         final_url="",
         final_key="",
+        body=b"",
         page_sha256="",
         extracted=(),
         listings=(),

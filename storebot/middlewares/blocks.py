@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
@@ -42,7 +43,7 @@ class BlockMiddleware:
             raise NotConfigured("only backfill and refresh know what a page of the store should hold")
         return cls(run.store, crawler.stats, crawler.settings.getfloat("STOREBOT_BLOCK_WAIT_MAX_S"))
 
-    async def process_response(self, request: Request, response: Response) -> Request | Response:
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Request]:
         page_type = request.meta.get("page_type")
         if page_type is None or response.status == 304:
             return response
@@ -59,7 +60,7 @@ class BlockMiddleware:
         self.stats.inc_value(f"storebot/block/{block.vendor}")
         if request.meta.get("block_signals"):
             raise BlockedPage(request.url, response.status, signals)
-        return await self._again(request, block, signals)
+        return self._again(request, block, signals)
 
     def _identified(self, page: Page, page_type: PageType, request: Request) -> bool:
         """Whether the page is what it should be; what was read stays in the meta for the spider."""

@@ -119,7 +119,7 @@ class StoreSpider(scrapy.Spider):
             final_key=final_key,
             etag=_header(response, "ETag"),
             last_modified=_header(response, "Last-Modified"),
-            page_sha256=page.sha256,
+            body=page.body if outcome is None else b"",
             extracted=reading.extracted if reading and outcome is None else (),
             problems=reading.problems if reading else (),
             **self._facts(target, request, response),

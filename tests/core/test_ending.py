@@ -129,6 +129,26 @@ def test_the_worst_fact_wins_over_all_that_are_less_bad(place: int) -> None:
     assert (found[0], found[2]) == (worst[0], worst[2])
 
 
+def test_store_that_redirects_every_known_page_away_is_no_success() -> None:
+    status, reason, code = judge(Ending(finish_reason="finished", outcomes={Outcome.MOVED: 40}, pages_known=40))
+    assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert reason == "all 40 known product pages redirect away: has the shop moved?"
+
+
+def test_run_of_which_robots_txt_left_nothing_is_no_success() -> None:
+    """Case Z07."""
+    status, reason, code = judge(Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 7}, pages_known=40))
+    assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert reason == "all 7 pages were skipped: does robots.txt forbid them?"
+    some = Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 7, Outcome.NOT_MODIFIED: 33}, pages_known=40)
+    assert judge(some)[0] is RunStatus.COMPLETE
+
+
+def test_catalogue_of_block_pages_is_blocked_though_no_product_page_was_asked_for() -> None:
+    end = Ending(finish_reason="finished", outcomes={}, incomplete_walks=["page 1 blocked"], walks_blocked=1)
+    assert judge(end) == (RunStatus.BLOCKED, "page 1 blocked", ExitCode.BLOCKED)
+
+
 COUNTS = st.dictionaries(st.sampled_from(list(Outcome)), st.integers(0, 20), max_size=5)
 ENDINGS = st.builds(
     Ending,

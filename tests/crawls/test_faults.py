@@ -102,6 +102,7 @@ def test_changes_are_exactly_what_the_shop_changed(tmp_path: Path) -> None:
 
 
 def test_products_that_appear_are_found_at_the_catalogues_head_where_there_is_no_sitemap(tmp_path: Path) -> None:
+    """Case P10: pages of known products alone don't end the look at the head."""
     stores = store_file(tmp_path, f"{ONLY_CATALOGUE}\n[refresh]\nhead_pages = 4")
     with DemoStore(products=30, page_size=10) as shop:
         watched = Watched(shop, tmp_path / "store.db", stores)

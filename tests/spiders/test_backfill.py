@@ -13,7 +13,7 @@ TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n[politeness]\nd
 
 def test_second_backfill_reads_only_what_is_new_and_asks_it_without_validators(tmp_path: Path) -> None:
     with ScriptedShop() as shop:
-        shop.says("/all", listing("/p/1", "/p/2"), listing("/p/1", "/p/2"), listing("/p/1", "/p/2", "/p/3"))
+        shop.says("/all", listing("/p/1", "/p/2"))
         for number in (1, 2, 3):
             shop.says(
                 f"/p/{number}", product(f"Mug {number}", ETag='"1"', Last_Modified="Wed, 01 Jan 2025 10:00:00 GMT")
@@ -22,6 +22,7 @@ def test_second_backfill_reads_only_what_is_new_and_asks_it_without_validators(t
         first = place.crawl("backfill")
         assert (first.summary.status, first.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 2})
         shop.asked.clear()
+        shop.says("/all", listing("/p/1", "/p/2", "/p/3"))
         second = place.crawl("backfill")
         assert (second.summary.status, second.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 1})
         assert shop.paths("/p/") == ["/p/3"]

@@ -28,7 +28,8 @@ def spider(tmp_path: Path, politeness: str, store: str = "shop", **settings: obj
 
 
 def test_store_file_sets_the_pace_the_user_agent_and_robots(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    text = 'delay_s = 2.5\njitter = 0.1\nconcurrency = 3\nrobots = false\nrobots_reason = "they said so"\nuser_agent = "me"'
+    text = 'delay_s = 2.5\njitter = 0.1\nconcurrency = 3\nuser_agent = "me"'
+    text += '\nrobots = false\nrobots_reason = "they said so"'
     _, crawler = spider(tmp_path, text, STOREBOT_CONTACT="https://me.example")
     settings = crawler.settings
     assert (settings.getfloat("DOWNLOAD_DELAY"), settings.getfloat("DOWNLOAD_DELAY_JITTER")) == (2.5, 0.1)
@@ -109,13 +110,13 @@ def test_answer_makes_one_visit_with_its_outcome_its_reason_and_its_requests(
 
 def test_visits_say_the_status_and_the_bytes_of_their_answer(crawled: tuple[ScriptedShop, Crawled]) -> None:
     visits = crawled[1].visits()
-    assert {path: visits[path]["status"] for path in ("/p/good", "/p/gone", "/p/blocked", "/p/silent")} == {
+    assert {path: visits[path]["http_status"] for path in ("/p/good", "/p/gone", "/p/blocked", "/p/silent")} == {
         "/p/good": 200,
         "/p/gone": 410,
         "/p/blocked": 403,
         "/p/silent": 0,
     }
-    assert visits["/p/good"]["size_bytes"] == len(product().body)
+    assert visits["/p/good"]["bytes"] == len(product().body)
 
 
 def test_page_that_robots_txt_forbids_is_not_asked_for(crawled: tuple[ScriptedShop, Crawled]) -> None:

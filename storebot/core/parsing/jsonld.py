@@ -86,12 +86,15 @@ def _end_of_script(markup: bytes, at: int) -> int:
 
 
 def _is_commented(markup: bytes, start: int, end: int) -> bool:
-    """Say whether a block is inside of a comment: the next thing after it is an end whose start is before it."""
-    closing = markup.find(b"-->", end, end + _COMMENT_BYTES)
-    if closing < 0 or markup.find(b"<!--", end, closing) >= 0:
-        return False
+    """Say whether a block is inside of a comment: the next thing after it is an end whose start is before it.
+
+    What is before is looked at first: most blocks stand in the head, and the rest of the page is long.
+    """
     opening = markup.rfind(b"<!--", 0, start)
-    return opening >= 0 and markup.find(b"-->", opening, start) < 0
+    if opening < 0 or markup.find(b"-->", opening, start) >= 0:
+        return False
+    closing = markup.find(b"-->", end, end + _COMMENT_BYTES)
+    return closing >= 0 and markup.find(b"<!--", end, closing) < 0
 
 
 def _parsed(page: Page, problems: list[Problem]) -> Iterator[Any]:

@@ -33,8 +33,9 @@ def next_link(page: Page, rule: Rule | None = None) -> str | None:
 
 def _absolute(page: Page, hrefs: Iterator[str]) -> Iterator[str]:
     seen: set[str] = set()
-    for href in hrefs:
-        url = absolute(href, page.base_url)
+    base = page.base_url
+    for href in dict.fromkeys(hrefs):  # a card links to its product from the picture, the title and the button
+        url = absolute(href, base)
         if url and url not in seen:
             seen.add(url)
             yield url

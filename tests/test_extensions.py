@@ -1,0 +1,155 @@
+"""What watches a crawl: the breaker, robots.txt's Crawl-delay, the progress display."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.test import get_crawler
+
+from storebot.exceptions import ExitCode
+from storebot.extensions import Breaker, CrawlDelay, Progress
+from storebot.items import Outcome, RunStatus
+from tests.inside import Place, store_folder
+from tests.scripted import Answer, ScriptedShop, challenge, listing, product
+
+TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
+POLITE = "[politeness]\ndelay_s = {}\njitter = 0.0\n"
+PAGES = 20
+
+
+@pytest.fixture
+def shop() -> Iterator[ScriptedShop]:
+    with ScriptedShop() as shop:
+        shop.says("/all", listing(*(f"/p/{number}" for number in range(PAGES))))
+        for number in range(PAGES):
+            shop.says(f"/p/{number}", product(f"Mug {number}"))
+        yield shop
+
+
+def place(shop: ScriptedShop, tmp_path: Path, delay_s: float = 0, text: str = "") -> Place:
+    return Place(shop.url, tmp_path / "store.db", "shop", store_folder(tmp_path, TEXT + POLITE.format(delay_s) + text))
+
+
+# --- breaker --------------------------------------------------------------------------------------------------------
+
+
+def test_breaker_ends_the_run_as_blocked_and_says_so_once(
+    shop: ScriptedShop, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(PAGES):
+        shop.says(f"/p/{number}", challenge())
+    done = place(shop, tmp_path, text="[blocks]\nbreaker_min = 3\n").crawl("backfill", STOREBOT_COMMIT_ROWS=1)
+    assert (done.summary.status, done.summary.exit_code) == (RunStatus.BLOCKED, ExitCode.BLOCKED)
+    assert done.stat("finish_reason") == "blocked"
+    assert 3 <= done.summary.outcomes[Outcome.BLOCKED] < PAGES
+    assert len(shop.paths("/p/")) < 2 * PAGES
+    assert caplog.text.count("visits were blocked: the run ends") == 1
+
+
+def test_breaker_stays_shut_below_the_share_of_the_store_file(shop: ScriptedShop, tmp_path: Path) -> None:
+    for number in range(0, PAGES, 5):
+        shop.says(f"/p/{number}", challenge())
+    text = "[blocks]\nbreaker_min = 4\nbreaker_share = 0.9\n"
+    done = place(shop, tmp_path, text=text).crawl("backfill")
+    assert done.stat("finish_reason") == "finished"
+    assert done.summary.outcomes == {Outcome.BLOCKED: 4, Outcome.NEW: 16}
+
+
+def test_watchers_have_nothing_to_watch_in_a_spider_of_a_users_own() -> None:
+    crawler = get_crawler()
+    breaker = Breaker.from_crawler(crawler)
+    ((_, answer),) = crawler.signals.send_catch_log(signals.spider_opened, spider=Spider("own"))
+    assert answer is None  # and no failure, which is what Scrapy makes of an exception
+    assert not hasattr(breaker, "run")
+
+
+# --- Crawl-delay ----------------------------------------------------------------------------------------------------
+
+
+def delays(done_in: Place, **settings: float) -> set[float]:
+    """Crawl, and return the delays between requests that were in force when responses came."""
+    found: set[float] = set()
+
+    def look(crawler: Crawler) -> None:
+        def received() -> None:
+            assert crawler.engine is not None
+            found.update(slot.delay for slot in crawler.engine.downloader.slots.values())
+
+        crawler.signals.connect(received, signals.response_received, weak=False)
+
+    done_in.crawl("backfill", look=look, **settings)
+    return found
+
+
+def test_delay_that_robots_txt_asks_for_is_kept_where_it_is_longer(shop: ScriptedShop, tmp_path: Path) -> None:
+    shop.says("/robots.txt", Answer(b"User-agent: storebot\nCrawl-delay: 0.1\n"))
+    shop.says("/all", listing("/p/1", "/p/2", "/p/3"))
+    place(shop, tmp_path).crawl("backfill")
+    times = [one.at_s for one in shop.asked if one.path.startswith("/p/")]
+    assert len(times) == 3
+    assert all(later - earlier > 0.08 for earlier, later in pairwise(times))
+
+
+@pytest.mark.parametrize(
+    "robots",
+    [b"User-agent: *\nCrawl-delay: 0.001\n", b"User-agent: otherbot\nCrawl-delay: 9\n", b"User-agent: *\nDisallow:\n"],
+    ids=["shorter", "of another bot", "none"],
+)
+def test_delay_of_the_store_file_is_kept_where_robots_txt_asks_for_less(
+    shop: ScriptedShop, tmp_path: Path, robots: bytes
+) -> None:
+    shop.says("/robots.txt", Answer(robots)).says("/all", listing("/p/1"))
+    assert delays(place(shop, tmp_path, delay_s=0.02), DOWNLOAD_DELAY=0.02) == {0.02}
+
+
+def test_crawl_delay_is_not_looked_at_where_robots_txt_is_not_obeyed() -> None:
+    with pytest.raises(NotConfigured, match=r"robots\.txt is not asked"):
+        CrawlDelay.from_crawler(get_crawler(Spider, {"ROBOTSTXT_OBEY": False}))
+
+
+# --- progress -------------------------------------------------------------------------------------------------------
+
+
+def test_bar_counts_pages_and_outcomes_on_stderr(
+    shop: ScriptedShop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.says("/p/3", Answer(b"", 404))
+    place(shop, tmp_path).crawl("backfill", STOREBOT_PROGRESS="bar")
+    out, err = capsys.readouterr()
+    assert out == ""
+    last = err.rstrip().rpartition("\r")[2]
+    assert "backfill shop" in last
+    assert "20/20" in last
+    assert "missing=1 new=19" in last
+
+
+def test_lines_say_rate_and_outcomes_where_there_is_no_terminal(
+    shop: ScriptedShop, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Progress, "LINE_EVERY_S", 0.0)
+    with caplog.at_level(logging.INFO, "storebot.extensions"):
+        place(shop, tmp_path).crawl("backfill", STOREBOT_PROGRESS="auto")
+    lines = [record.getMessage() for record in caplog.records if record.name == "storebot.extensions"]
+    assert lines
+    assert lines[-1].startswith("shop: 20 of 20 pages, ")
+    assert lines[-1].endswith("a second (new=20)")
+
+
+def test_lines_come_no_more_often_than_every_half_minute(
+    shop: ScriptedShop, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "storebot.extensions"):
+        place(shop, tmp_path).crawl("backfill", STOREBOT_PROGRESS="lines", STOREBOT_COMMIT_ROWS=1)
+    assert [record for record in caplog.records if record.name == "storebot.extensions"] == []
+
+
+def test_progress_is_off_where_it_is_not_wanted() -> None:
+    with pytest.raises(NotConfigured, match="STOREBOT_PROGRESS is off"):
+        Progress.from_crawler(get_crawler(Spider, {"STOREBOT_PROGRESS": "off"}))
