@@ -119,7 +119,8 @@ class Progress(Watcher):
             raise NotConfigured("STOREBOT_PROGRESS is off")
         progress = cls(bar=mode == "bar" or (mode == "auto" and sys.stderr.isatty()))
         progress.watch(crawler)
-        crawler.signals.connect(progress.spider_closed, signals.spider_closed)
+        # Not spider_closed: the last commits are made then, and the bar would stop short of its end.
+        crawler.signals.connect(progress.engine_stopped, signals.engine_stopped)
         return progress
 
     def seen(self, tally: Counter[Outcome]) -> None:
@@ -129,7 +130,7 @@ class Progress(Watcher):
         elif time.monotonic() - self._last_line >= self.LINE_EVERY_S:
             self._say()
 
-    def spider_closed(self) -> None:
+    def engine_stopped(self) -> None:
         if self._tqdm is not None:
             self._tqdm.close()
 

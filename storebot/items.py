@@ -1,7 +1,7 @@
 """The values that travel between the parts: what to visit, what a visit gave, what a listing says.
 
-Frozen (but for `Visit`), without Scrapy, a database or a clock. Times are integer milliseconds since the Unix epoch, UTC
-(docs/decisions/0002-times-as-epoch-milliseconds.md); money is integer minor units of an ISO 4217 currency.
+Frozen (but for `Visit`), without Scrapy, a database or a clock. Times are integer milliseconds since the Unix epoch,
+UTC (docs/decisions/0002-times-as-epoch-milliseconds.md); money is integer minor units of an ISO 4217 currency.
 """
 
 from __future__ import annotations
@@ -122,6 +122,7 @@ class Target:
     last_modified: str | None = None
     content_hash: str | None = None
     details_hash: str | None = None
+    source_hash: str | None = None  # of the structured data, where those alone were read; present as the validators are
     hash_version: int = 0
     parser_version: str = ""
 
@@ -229,6 +230,7 @@ class Visit:
     problems: tuple[Problem, ...] = ()
     content_hash: str = ""  # over the record hashes of all listings; set by Fingerprint
     details_hash: str = ""
+    source_hash: str = ""
     blocks: tuple[BlockSignal, ...] = ()
 
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 import ctypes
 import logging
 import sys
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Self
 from urllib.request import getproxies
 
+from scrapy import signals
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions.corestats import CoreStats as ScrapyCoreStats
 from scrapy.http import Request, Response
 from scrapy.logformatter import LogFormatter as ScrapyLogFormatter
+from scrapy.pipelines import ItemPipelineManager as ScrapyItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector
 
 if TYPE_CHECKING:
@@ -51,6 +55,28 @@ class LogFormatter(ScrapyLogFormatter):
         self, item: Any, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult | None:
         return super().scraped(item, response, spider) if self.pages else None
+
+
+class CoreStats(ScrapyCoreStats):
+    """Scrapy's, without counting items and responses: each receiver of a signal costs a task, and the run counts."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        stats = cls(crawler.stats)
+        crawler.signals.connect(stats.spider_opened, signals.spider_opened)
+        crawler.signals.connect(stats.spider_closed, signals.spider_closed)
+        return stats
+
+
+class ItemPipelineManager(ScrapyItemPipelineManager):
+    """Scrapy's, without making a coroutine of every pipeline's plain answer: only what is awaitable is awaited."""
+
+    async def process_item_async(self, item: Any) -> Any:
+        for process_item in self.methods["process_item"]:
+            item = process_item(item)  # type: ignore[misc]  # Scrapy's type allows None in chains that run backwards
+            if isawaitable(item):
+                item = await item
+        return item
 
 
 class HeadersMiddleware:

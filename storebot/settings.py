@@ -36,6 +36,7 @@ CONCURRENT_ITEMS = 1
 # Pages are claimed from the database exactly once; a set of all fingerprints would grow with the store.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
 WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the source of the callback for every page (7 % of a crawl)
+ITEM_PROCESSOR = "storebot.lean.ItemPipelineManager"
 STATS_CLASS = "storebot.lean.StatsCollector"
 LOG_FORMATTER = "storebot.lean.LogFormatter"
 STATS_DUMP = False  # the run row and the last line say it; -s STATS_DUMP=1 shows all
@@ -63,7 +64,7 @@ DOWNLOADER_MIDDLEWARES = {
 # Not used: telnet and remote control (both listen on a port in every crawl), logstats (Progress says more), feed export
 # (items are visits; exports read the database), spider state, throttle.
 EXTENSIONS = {
-    "scrapy.extensions.corestats.CoreStats": 0,
+    "storebot.lean.CoreStats": 0,
     "scrapy.extensions.logcount.LogCount": 0,
     "scrapy.extensions.memusage.MemoryUsage": 0,
     "scrapy.extensions.closespider.CloseSpider": 0,

@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
+from storebot.demo import DemoStore
 from storebot.exceptions import ExitCode
 from storebot.extensions import Breaker, CrawlDelay, Progress
 from storebot.items import Outcome, RunStatus
@@ -63,7 +64,7 @@ def test_breaker_stays_shut_below_the_share_of_the_store_file(shop: ScriptedShop
 
 
 def test_watchers_have_nothing_to_watch_in_a_spider_of_a_users_own() -> None:
-    crawler = get_crawler()
+    crawler = get_crawler(Spider, {"EXTENSIONS_BASE": {}})
     breaker = Breaker.from_crawler(crawler)
     ((_, answer),) = crawler.signals.send_catch_log(signals.spider_opened, spider=Spider("own"))
     assert answer is None  # and no failure, which is what Scrapy makes of an exception
@@ -73,7 +74,7 @@ def test_watchers_have_nothing_to_watch_in_a_spider_of_a_users_own() -> None:
 # --- Crawl-delay ----------------------------------------------------------------------------------------------------
 
 
-def delays(done_in: Place, **settings: float) -> set[float]:
+def delays(here: Place, delay_s: float) -> set[float]:
     """Crawl, and return the delays between requests that were in force when responses came."""
     found: set[float] = set()
 
@@ -84,7 +85,7 @@ def delays(done_in: Place, **settings: float) -> set[float]:
 
         crawler.signals.connect(received, signals.response_received, weak=False)
 
-    done_in.crawl("backfill", look=look, **settings)
+    here.crawl("backfill", look=look, DOWNLOAD_DELAY=delay_s)
     return found
 
 
@@ -106,7 +107,7 @@ def test_delay_of_the_store_file_is_kept_where_robots_txt_asks_for_less(
     shop: ScriptedShop, tmp_path: Path, robots: bytes
 ) -> None:
     shop.says("/robots.txt", Answer(robots)).says("/all", listing("/p/1"))
-    assert delays(place(shop, tmp_path, delay_s=0.02), DOWNLOAD_DELAY=0.02) == {0.02}
+    assert delays(place(shop, tmp_path), delay_s=0.02) == {0.02}
 
 
 def test_crawl_delay_is_not_looked_at_where_robots_txt_is_not_obeyed() -> None:
@@ -117,17 +118,17 @@ def test_crawl_delay_is_not_looked_at_where_robots_txt_is_not_obeyed() -> None:
 # --- progress -------------------------------------------------------------------------------------------------------
 
 
-def test_bar_counts_pages_and_outcomes_on_stderr(
-    shop: ScriptedShop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shop.says("/p/3", Answer(b"", 404))
-    place(shop, tmp_path).crawl("backfill", STOREBOT_PROGRESS="bar")
+def test_bar_counts_pages_and_outcomes_to_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with DemoStore(products=5) as shop:
+        shop.lie("error", "-3$", status=404)
+        shop.lie("slow", "-5$", delay_s=0.8)  # it is saved while the crawl ends
+        Place(shop.url, tmp_path / "store.db").crawl("backfill", STOREBOT_PROGRESS="bar", STOREBOT_COMMIT_S=0.2)
     out, err = capsys.readouterr()
     assert out == ""
     last = err.rstrip().rpartition("\r")[2]
-    assert "backfill shop" in last
-    assert "20/20" in last
-    assert "missing=1 new=19" in last
+    assert "backfill demo" in last
+    assert "5/5" in last
+    assert "missing=1 new=4" in last
 
 
 def test_lines_say_rate_and_outcomes_where_there_is_no_terminal(

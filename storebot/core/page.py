@@ -46,6 +46,7 @@ class Page:
         "charset",
         "fetched_at_ms",
         "headers",
+        "ld_json",
         "requested_url",
         "status",
         "tier",
@@ -74,6 +75,7 @@ class Page:
         self.charset = charset
         self._decoded: tuple[str, str] | None = None
         self._markup: bytes | None = None
+        self.ld_json: tuple[tuple[int, bytes], ...] | None = None  # kept by parsing.jsonld: found once
         self._root: etree._Element | _Unset | None = _UNSET
         self._sha256 = ""
         self._base_url: str | None = None
@@ -121,6 +123,16 @@ class Page:
         if isinstance(self._root, _Unset):
             self._root = _parse(self.text)
         return self._root
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether somebody had to build the tree."""
+        return not isinstance(self._root, _Unset)
+
+    @property
+    def has_base(self) -> bool:
+        """Whether a ``<base href>`` was asked for and found."""
+        return self._base_url is not None and self._base_url != self.url
 
     @property
     def sha256(self) -> str:

@@ -23,6 +23,7 @@ def _set(*names: str, **fixed: Any) -> Executable:
 _PARSED = [
     "content_hash",
     "details_hash",
+    "source_hash",
     "hash_version",
     "parser_version",
     "etag",

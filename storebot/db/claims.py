@@ -28,6 +28,7 @@ _COLUMNS = (
     pages.c.last_modified,
     pages.c.content_hash,
     pages.c.details_hash,
+    pages.c.source_hash,
     pages.c.hash_version,
     pages.c.parser_version,
     pages.c.tries,
@@ -213,6 +214,7 @@ def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_versi
         last_modified=http_date(row.last_modified) if current else None,
         content_hash=row.content_hash,
         details_hash=row.details_hash,
+        source_hash=row.source_hash if current else None,
         hash_version=row.hash_version,
         parser_version=row.parser_version,
     )

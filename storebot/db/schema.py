@@ -85,6 +85,7 @@ pages = _table(
     Column("sitemap_lastmod", String(64)),
     Column("content_hash", String(64)),  # NULL: no accepted parse stands behind this page
     Column("details_hash", String(64)),
+    Column("source_hash", String(32)),
     _small("hash_version"),
     _string("parser_version", 64),
     _number("first_seen_at"),

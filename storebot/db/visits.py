@@ -153,7 +153,7 @@ def _visited(work: _Work, visit: Visit) -> Saved:
 
 
 def _parsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
-    if not visit.listings:
+    if not visit.listings and (page.content_hash is None or not _unchanged(work.run, page, visit)):
         raise ValueError(f"{visit.target.url_key}: a visit without an outcome needs listings")
     if moved := _follow(work, page, visit):
         return Outcome.MOVED, moved, Compared()
@@ -169,6 +169,7 @@ def _parsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compa
     accepted = {
         "content_hash": visit.content_hash,
         "details_hash": visit.details_hash,
+        "source_hash": visit.source_hash or None,
         "hash_version": work.run.hash_version,
         "parser_version": work.run.parser_version,
         "etag": entity_tag(visit.etag),

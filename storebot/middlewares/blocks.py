@@ -14,7 +14,7 @@ from scrapy.http import Request, Response
 from storebot.core.blocks import Block, classify
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_links, read_product
-from storebot.items import BlockSignal, PageType
+from storebot.items import BlockSignal, PageType, Target
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
 from storebot.stores.model import Store
@@ -67,7 +67,9 @@ class BlockMiddleware:
         if page.status >= 400:
             return False
         if page_type is PageType.PRODUCT:
-            reading = read_product(page, self.store.rules)
+            target = request.meta.get("target")
+            known = target.source_hash if isinstance(target, Target) else None
+            reading = read_product(page, self.store.rules, known)
             request.meta["reading"] = reading
             return identity(reading)
         if page_type is PageType.CATALOGUE:

@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
 from storebot.core.outcome import Answer, outcome_of
+from storebot.core.page import Page
 from storebot.core.parsing.reading import Reading, identity, read_product
 from storebot.core.urls import same_site, url_key
 from storebot.db.session import Claim
@@ -103,7 +104,7 @@ class StoreSpider(scrapy.Spider):
                 return Visit(outcome=Outcome.MOVED, reason=str(error), **self._facts(target, request, response))
         reading = request.meta.get("reading") if response.status == 200 else None
         if reading is None and response.status == 200:
-            reading = read_product(page, self.store.rules)
+            reading = read_product(page, self.store.rules, target.source_hash)
         identified = reading is not None and identity(reading)
         outcome, reason = (
             (None, "")
@@ -119,9 +120,8 @@ class StoreSpider(scrapy.Spider):
             final_key=final_key,
             etag=_header(response, "ETag"),
             last_modified=_header(response, "Last-Modified"),
-            body=page.body if outcome is None else b"",
-            extracted=reading.extracted if reading and outcome is None else (),
             problems=reading.problems if reading else (),
+            **(_read(reading, target, page) if reading and outcome is None else {}),
             **self._facts(target, request, response),
         )
 
@@ -174,6 +174,14 @@ class StoreSpider(scrapy.Spider):
             "elapsed_ms": int(meta.get("download_latency", 0) * 1000),
             "blocks": signals,
         }
+
+
+def _read(reading: Reading, target: Target, page: Page) -> dict[str, Any]:
+    """Return what a page that was read gives its visit: its record, or that it's the one that is known."""
+    if reading.unchanged:
+        hashes = {"content_hash": target.content_hash or "", "details_hash": target.details_hash or ""}
+        return {"source_hash": reading.source_hash, **hashes}
+    return {"source_hash": reading.source_hash, "extracted": reading.extracted, "body": page.body}
 
 
 def store_settings(store: Store, contact: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from storebot.demo import DemoStore
 from storebot.items import Outcome, RunStatus
 from tests.inside import Place, store_folder
 from tests.scripted import Answer, ScriptedShop, listing, product
@@ -44,3 +45,19 @@ def test_page_that_failed_is_read_by_the_next_backfill_once_its_time_has_come(tm
         assert place.crawl("backfill", STOREBOT_ERROR_BACKOFF_S=0).summary.outcomes == {Outcome.ERROR: 1}
         done = place.crawl("backfill")
     assert (done.summary.status, done.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 1})
+
+
+def test_every_product_of_the_demo_store_is_fetched_once_and_says_what_the_shop_says(tmp_path: Path) -> None:
+    with DemoStore(products=15, markup="mixed", page_size=6, sitemap_size=5) as shop:
+        done = Place(shop.url, tmp_path / "store.db").crawl("backfill")
+        truth = {row["url"]: row for row in shop.truth()}
+        assert set(shop.requests().paths("/p/").values()) == {1}
+    assert (done.summary.status, done.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 15})
+    rows = done.rows("SELECT pages.url, name, price_minor, currency FROM listings JOIN pages ON pages.id = page_id")
+    assert {row["url"] for row in rows} == set(truth)
+    for row in rows:
+        told = truth[row["url"]]
+        prices = [variant["price_minor"] for variant in told["variants"]] or [told["price_minor"]]
+        assert row["price_minor"] in prices
+        assert row["name"].startswith(told["name"])
+        assert row["currency"] == told["currency"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from storebot.demo import DemoStore
 from storebot.items import Outcome, RunStatus
 from tests.inside import Place, store_folder
 from tests.scripted import Answer, ScriptedShop, listing, product
@@ -57,3 +58,15 @@ def test_refresh_reads_what_a_backfill_left(shop: ScriptedShop, tmp_path: Path) 
     place = Place(shop.url, tmp_path / "store.db", "shop", store_folder(tmp_path, TEXT))
     place.crawl("backfill", STOREBOT_ERROR_BACKOFF_S=0)
     assert place.crawl("refresh").summary.outcomes == {Outcome.NOT_MODIFIED: 1, Outcome.NEW: 1}
+
+
+def test_refresh_of_the_demo_store_rewrites_what_changed_and_nothing_else(tmp_path: Path) -> None:
+    with DemoStore(products=12, page_size=5) as shop:
+        place = Place(shop.url, tmp_path / "store.db")
+        place.crawl("backfill")
+        changed = {change.url for change in shop.advance(changed=3)}
+        done = place.crawl("refresh")
+    assert (done.summary.rows_written, done.summary.change_events) == (3, 3)
+    assert done.summary.outcomes == {Outcome.CHANGED: 3, Outcome.NOT_MODIFIED: 9}
+    rows = done.rows("SELECT url FROM visits JOIN pages ON pages.id = page_id WHERE outcome = 'changed'")
+    assert {row["url"] for row in rows} == changed

@@ -28,24 +28,35 @@ class Reading:
     """What a page says: a record per listing, what couldn't be believed, and the source of the names.
 
     A problem is a remark, not a verdict: a page with one broken block and one good one has both a problem and a record.
+
+    ``source_hash`` stands for the page's JSON-LD where that was all the reading depended on; a later page with the same
+    one needn't be read: it is ``unchanged``, and its record is the one that is known.
     """
 
     extracted: tuple[Extracted, ...] = ()
     problems: tuple[Problem, ...] = ()
     source: str = ""
+    source_hash: str = ""
+    unchanged: bool = False
 
 
-def read_product(page: Page, rules: ProductRules) -> Reading:
+def read_product(page: Page, rules: ProductRules, known_source: str | None = None) -> Reading:
     """Read the product of a page: JSON-LD, microdata, OpenGraph, then the store's rules (or these first, if preferred).
 
     Where the JSON-LD in the bytes gives name, price and currency, and no rule is there for a field that it lacks,
     nothing else is read: no tree is built and the page isn't decoded. Never raises for anything that a page holds.
+
+    ``known_source`` is the ``source_hash`` of an earlier reading of this page by these rules.
     """
+    if known_source and jsonld.fingerprint(page) == known_source:
+        return Reading(source=jsonld.SOURCE, source_hash=known_source, unchanged=True)
     sources = _sources(page, rules)
     extracted = tuple(_absolute(page, listing) for listing in lay(sources, rules.declared))
     problems = [problem for source in sources for problem in source.problems]
     problems.extend(_doubts(page, extracted))
-    return Reading(extracted, tuple(problems), extracted[0].sources.get("name", "") if extracted else "")
+    name_source = extracted[0].sources.get("name", "") if extracted else ""
+    alone = len(sources) == 1 and not problems and not page.has_tree and not page.has_base
+    return Reading(extracted, tuple(problems), name_source, jsonld.fingerprint(page) if alone else "")
 
 
 def identity(reading: Reading) -> bool:
@@ -53,7 +64,7 @@ def identity(reading: Reading) -> bool:
 
     The name of a schema.org Product is enough: no challenge page declares one, and a shop without prices has no more.
     """
-    return any(
+    return reading.unchanged or any(
         "name" in listing.values
         and (listing.sources["name"] in _STRUCTURED or any(name in listing.values for name in _EVIDENCE))
         for listing in reading.extracted

@@ -83,6 +83,7 @@ def upgrade() -> None:
         Column("sitemap_lastmod", String(64)),
         Column("content_hash", String(64)),
         Column("details_hash", String(64)),
+        Column("source_hash", String(32)),
         _small("hash_version"),
         _string("parser_version", 64),
         _number("first_seen_at"),
