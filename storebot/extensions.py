@@ -116,7 +116,7 @@ class Progress(Watcher):
     def from_crawler(cls, crawler: Crawler) -> Self:
         mode = crawler.settings.get("STOREBOT_PROGRESS")
         if mode == "off":
-            raise NotConfigured("STOREBOT_PROGRESS is off")
+            raise NotConfigured  # without a message: it is what was asked for, and Scrapy warns of messages
         progress = cls(bar=mode == "bar" or (mode == "auto" and sys.stderr.isatty()))
         progress.watch(crawler)
         # Not spider_closed: the last commits are made then, and the bar would stop short of its end.

@@ -40,6 +40,7 @@ class Outcome(StrEnum):
         return self in _SEEN
 
 
+NOT_OBSERVED = (Outcome.BLOCKED, Outcome.ERROR, Outcome.INVALID)  # nothing is known from it, not even that it's gone
 _SEEN = frozenset({Outcome.NEW, Outcome.CHANGED, Outcome.UNCHANGED, Outcome.NOT_MODIFIED})
 
 

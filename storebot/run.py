@@ -167,11 +167,12 @@ class Run:
         if self._opened is not None:
             try:
                 await asyncio.to_thread(self._opened.close, partial(self._found, reason))
-            except StorebotError as error:
-                logger.error("%s: while the run was finished: %s", self.store.name, error)
-                self.error = self.error or error
+            except Exception as error:  # any: Scrapy logs what a signal's handler raises, and would exit with 0
+                ours = _as_ours(error)
+                logger.error("%s: %s", self.store.name, ours, exc_info=None if ours is error else error)
+                self.error = self.error or ours
         if self.summary is None or self.error is not None:
-            self._found(reason, Standing(outcomes=self.outcomes, pages_known=0, pages_left=0))
+            self._found(reason, Standing(outcomes=self.outcomes))
 
     def spider_error(self, failure: Failure, response: Response | Failure | None) -> None:
         """Record the visit or the walk whose parser raised: an exception in our code is an outcome, never silence."""
@@ -290,7 +291,9 @@ class Run:
                 incomplete_walks=self._incomplete_walks,
                 walks_blocked=self._walks_blocked,
                 pages_known=standing.pages_known,
+                pages_read=standing.pages_read,
                 pages_left=standing.pages_left,
+                pages_waiting=standing.pages_waiting,
                 internal_errors=self._internal_errors,
                 signal=self._signal,
                 failure=str(self.error) if self.error else "",
@@ -324,6 +327,11 @@ class Run:
             size_bytes=stats.get_value("downloader/response_bytes", 0),
             elapsed_s=time.monotonic() - self._started,
         )
+
+
+def _as_ours(error: Exception) -> StorebotError:
+    """Return an error of ours that says what happened."""
+    return error if isinstance(error, StorebotError) else StorebotError(f"the run could not be finished: {error!r}")
 
 
 def _say_failure(task: asyncio.Task[None]) -> None:

@@ -40,7 +40,7 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         try:
-            database = Database.open(self.settings.get("STOREBOT_DATABASE_URL"))
+            database = Database.open(self.settings.get("STOREBOT_DATABASE_URL"), create=False)
             with database.read() as conn:
                 found = runs.last(conn, opts.store, limit=opts.last)
             database.dispose()
@@ -80,8 +80,8 @@ def _row(run: runs.Run) -> list[str]:
         str(run.requests),
         size(run.size_bytes),
         elapsed,
-        str(visits),
-        str(visits),
+        str(max(run.pages_known, visits)),
+        str(max(run.listings_known, visits)),
     ]
 
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from storebot.exceptions import ExitCode
-from storebot.items import Outcome, RunStatus
-
-NOT_OBSERVED = (Outcome.BLOCKED, Outcome.ERROR, Outcome.INVALID)
+from storebot.items import NOT_OBSERVED, Outcome, RunStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,9 @@ class Ending:
     incomplete_walks: Sequence[str] = ()  # a sentence each
     walks_blocked: int = 0  # pages of the catalogue and sitemaps that were block pages
     pages_known: int = 0
+    pages_read: int = 0  # of these, with a record
     pages_left: int = 0  # claimable, and not visited by this run
+    pages_waiting: int = 0  # not observed by an earlier run, and not due again yet
     internal_errors: int = 0  # exceptions in our own code
     signal: int = 0  # SIGINT or SIGTERM that asked for the end
     failure: str = ""  # why the run could not go on at all
@@ -69,7 +69,11 @@ def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
     skipped = outcomes.get(Outcome.SKIPPED, 0)
     if skipped and skipped == sum(outcomes.values()):
         parts.append(f"all {skipped} pages were skipped: does robots.txt forbid them?")
+    if end.pages_known and not end.pages_read and not parts:
+        parts.append(f"none of {end.pages_known} known pages was ever read")
     if end.pages_left:
         parts.append(f"{end.pages_left} pages left")
+    if end.pages_waiting:
+        parts.append(f"{end.pages_waiting} pages of an earlier run that failed wait for their next try")
     parts.extend(end.incomplete_walks)
     return "; ".join(parts)

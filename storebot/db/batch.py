@@ -13,7 +13,7 @@ Rows = list[dict[str, Any]]
 
 _PAGE = pages.c.id == bindparam("of_page")
 _UNCLAIMED = {"claim_token": "", "claim_expires_at": 0, "tries": 0}
-_SEEN = {**_UNCLAIMED, "status": PageStatus.PARSED.value, "misses": 0, "last_error": ""}
+_SEEN = {**_UNCLAIMED, "status": PageStatus.PARSED.value, "misses": 0, "last_error": "", "last_failure": ""}
 
 
 def _set(*names: str, **fixed: Any) -> Executable:
@@ -46,8 +46,10 @@ STATEMENTS: dict[str, Executable] = {
     .values(_ACTIVE),
     "page_parsed": _set(*_PARSED, **_SEEN),
     "page_not_modified": _set("checked_at", "next_due_at", **_SEEN),
-    "page_missing": _set("status", "checked_at", "next_due_at", "last_error", misses=pages.c.misses + 1, **_UNCLAIMED),
-    "page_failed": _set("status", "next_due_at", "last_error", **_UNCLAIMED),
+    "page_missing": _set(
+        "status", "checked_at", "next_due_at", "last_error", "last_failure", misses=pages.c.misses + 1, **_UNCLAIMED
+    ),
+    "page_failed": _set("status", "next_due_at", "last_error", "last_failure", **_UNCLAIMED),
     "page_distrusted": _set(etag=None, last_modified=None),
     "variant_missing": update(listings)
     .where(listings.c.id == bindparam("of_listing"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, case, select
+from sqlalchemy import Connection, bindparam, case, func, select
 
 from storebot.db.schema import listings, pages
 from storebot.db.types import VARIANT_LENGTH, AnyRow, bounded
@@ -105,6 +105,12 @@ def values_of(listing: Listing) -> dict[str, Any]:
         "record_hash": listing.record_hash,
         "details_hash": listing.details_hash,
     }
+
+
+def count(conn: Connection, store: str) -> int:
+    """Count the store's listings, whatever their status."""
+    query = select(func.count()).select_from(listings.join(pages, pages.c.id == listings.c.page_id))
+    return int(conn.execute(query.where(pages.c.store == store)).scalar_one())
 
 
 def listing_of(row: AnyRow) -> Listing:

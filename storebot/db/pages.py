@@ -9,13 +9,40 @@ from storebot.db.discovery import discover
 from storebot.db.schema import pages
 from storebot.items import PageStatus
 
-__all__ = ["claim_due", "claim_pending", "counts", "discover", "due_count", "extend_claims", "left", "release"]
+__all__ = [
+    "claim_due",
+    "claim_pending",
+    "counts",
+    "discover",
+    "due_count",
+    "extend_claims",
+    "left",
+    "read_count",
+    "release",
+    "waiting",
+]
 
 
 def counts(conn: Connection, store: str) -> dict[PageStatus, int]:
     """Count the store's pages by status; a status without pages is left out."""
     rows = conn.execute(select(pages.c.status, func.count()).where(pages.c.store == store).group_by(pages.c.status))
     return {PageStatus(status): count for status, count in rows}
+
+
+def read_count(conn: Connection, store: str) -> int:
+    """Count the pages that have a record."""
+    read = (pages.c.store == store) & pages.c.content_hash.is_not(None)
+    return int(conn.execute(select(func.count()).select_from(pages).where(read)).scalar_one())
+
+
+def waiting(conn: Connection, store: str, started_at: int, backoff_ms: int) -> int:
+    """Count the pages that an earlier run than that of ``started_at`` couldn't observe, and that aren't due again yet.
+
+    A failure of the run itself is due later than its start and the back-off together.
+    """
+    failed = (pages.c.store == store) & (pages.c.last_failure != "") & (pages.c.status != PageStatus.GONE.value)
+    window = (pages.c.next_due_at > started_at) & (pages.c.next_due_at < started_at + backoff_ms)
+    return int(conn.execute(select(func.count()).select_from(pages).where(failed, window)).scalar_one())
 
 
 def due_count(conn: Connection, store: str, due_before: int) -> int:

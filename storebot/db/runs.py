@@ -28,6 +28,8 @@ class Totals:
     rows_written: int = 0
     rows_skipped: int = 0
     change_events: int = 0
+    pages_known: int = 0  # when it ended: what a script that fetches everything would fetch
+    listings_known: int = 0  # and rewrite
     walks_reason: str = ""
 
 
@@ -77,6 +79,8 @@ def finish(
     rows_written: int = 0,
     rows_skipped: int = 0,
     change_events: int = 0,
+    pages_known: int = 0,
+    listings_known: int = 0,
     walks_reason: str = "",
 ) -> bool:
     """Close a run; False, with nothing written, if it was closed before (a successor found it dead)."""
@@ -91,6 +95,8 @@ def finish(
         "rows_written": rows_written,
         "rows_skipped": rows_skipped,
         "change_events": change_events,
+        "pages_known": pages_known,
+        "listings_known": listings_known,
         "walks_reason": walks_reason,
     }
     open_run = (runs.c.id == run_id) & (runs.c.status == RunStatus.RUNNING.value)
@@ -160,5 +166,7 @@ def _run(row: AnyRow) -> Run:
         rows_written=row.rows_written,
         rows_skipped=row.rows_skipped,
         change_events=row.change_events,
+        pages_known=row.pages_known,
+        listings_known=row.listings_known,
         walks_reason=row.walks_reason,
     )

@@ -94,6 +94,7 @@ pages = _table(
     _number("next_due_at"),
     _small("misses"),
     _text("last_error"),
+    _string("last_failure", 16),  # outcome of the last visit if it didn't observe the page, else ""
     Unique("store", "url_key"),
     Index("ix_pages_due", "store", "status", "next_due_at", "id"),  # the order in which pages are claimed
 )
@@ -265,6 +266,8 @@ runs = _table(
     _number("rows_written"),
     _number("rows_skipped"),
     _number("change_events"),
+    _number("pages_known"),
+    _number("listings_known"),
     _text("walks_reason"),
     sqlite_autoincrement=True,  # a run's number is never given twice
 )

@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
-from storebot.db import leases, pages, runs, visits, walks
+from storebot.db import leases, listings, pages, runs, visits, walks
 from storebot.db.database import Database, now_ms
 from storebot.db.holders import is_alive, this_process
 from storebot.db.retry import retrying
@@ -47,8 +47,10 @@ class Standing:
     """How things stand when the last record is saved: what a run is judged by."""
 
     outcomes: Mapping[Outcome, int]
-    pages_known: int
-    pages_left: int
+    pages_known: int = 0
+    pages_read: int = 0  # have a record
+    pages_left: int = 0  # could be claimed, and weren't visited
+    pages_waiting: int = 0  # an earlier run couldn't observe them, and their next try isn't due
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,11 +198,14 @@ class Session:
         store, kind = self.options.store, self.options.kind
         pages.release(conn, store, token=self.token)
         outcomes = runs.tally(conn, self.run_id)
+        known = sum(pages.counts(conn, store).values())
         finding = judge(
             Standing(
                 outcomes=outcomes,
-                pages_known=sum(pages.counts(conn, store).values()),
+                pages_known=known,
+                pages_read=pages.read_count(conn, store),
                 pages_left=pages.left(conn, store, kind, self.started_ms),
+                pages_waiting=pages.waiting(conn, store, self.started_ms, self.options.error_backoff_ms),
             )
         )
         runs.finish(
@@ -214,6 +219,8 @@ class Session:
             rows_written=finding.rows_written,
             rows_skipped=finding.rows_skipped,
             change_events=finding.change_events,
+            pages_known=known,
+            listings_known=listings.count(conn, store),
         )
         if kind == "backfill" and finding.status is RunStatus.COMPLETE:
             walks.close_walks(conn, store)

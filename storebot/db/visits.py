@@ -16,7 +16,7 @@ from storebot.db.discovery import discover, is_key
 from storebot.db.schema import pages
 from storebot.db.types import AnyRow
 from storebot.db.validators import entity_tag, http_date
-from storebot.items import CatalogPage, Outcome, PageStatus, Record, Visit, WalkEnd
+from storebot.items import NOT_OBSERVED, CatalogPage, Outcome, PageStatus, Record, Visit, WalkEnd
 
 _CLAIMED = (
     select(
@@ -217,6 +217,7 @@ def _unparsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Com
         "status": (PageStatus.PARSED if page.content_hash else never_parsed).value,
         "next_due_at": visit.at_ms + work.run.error_backoff_ms,
         "last_error": reason[:_LONGEST_REASON] or outcome.value,
+        "last_failure": outcome.value if outcome in NOT_OBSERVED else "",
     }
     if outcome is Outcome.MISSING:
         if page.content_hash:

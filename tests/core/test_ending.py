@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storebot.core.ending import NOT_OBSERVED, Ending, judge
+from storebot.core.ending import Ending, judge
 from storebot.exceptions import ExitCode
-from storebot.items import Outcome, RunStatus
+from storebot.items import NOT_OBSERVED, Outcome, RunStatus
 
 
 def test_run_that_saw_every_page_is_complete_though_some_are_missing() -> None:
-    end = Ending(finish_reason="finished", outcomes={Outcome.NEW: 9, Outcome.MISSING: 1}, pages_known=10)
+    end = Ending(finish_reason="finished", outcomes={Outcome.NEW: 9, Outcome.MISSING: 1}, pages_known=10, pages_read=9)
     assert judge(end) == (RunStatus.COMPLETE, "", ExitCode.COMPLETE)
 
 
 def test_run_that_finds_one_of_many_known_pages_due_and_missing_is_complete() -> None:
-    end = Ending(finish_reason="finished", outcomes={Outcome.MISSING: 1}, pages_known=10)
+    end = Ending(finish_reason="finished", outcomes={Outcome.MISSING: 1}, pages_known=10, pages_read=10)
     assert judge(end) == (RunStatus.COMPLETE, "", ExitCode.COMPLETE)
 
 
@@ -32,7 +32,9 @@ def test_run_that_finds_every_known_page_missing_is_no_success() -> None:
 
 # --- each status and each exit code ---------------------------------------------------------------------------------
 
-GOOD = Ending(finish_reason="finished", outcomes={Outcome.NEW: 9, Outcome.NOT_MODIFIED: 1}, pages_known=10)
+GOOD = Ending(
+    finish_reason="finished", outcomes={Outcome.NEW: 9, Outcome.NOT_MODIFIED: 1}, pages_known=10, pages_read=10
+)
 NOTHING_SEEN = {Outcome.BLOCKED: 3, Outcome.MISSING: 2}
 
 
@@ -45,6 +47,8 @@ NOTHING_SEEN = {Outcome.BLOCKED: 3, Outcome.MISSING: 2}
         ({"outcomes": {Outcome.NEW: 9, Outcome.INVALID: 1}}, RunStatus.PARTIAL, ExitCode.PARTIAL, "1 invalid"),
         ({"outcomes": {Outcome.NEW: 9, Outcome.BLOCKED: 1}}, RunStatus.PARTIAL, ExitCode.PARTIAL, "1 blocked"),
         ({"pages_left": 4}, RunStatus.PARTIAL, ExitCode.PARTIAL, "4 pages left"),
+        ({"pages_waiting": 3}, RunStatus.PARTIAL, ExitCode.PARTIAL, "3 pages of an earlier run that failed wait"),
+        ({"pages_read": 0}, RunStatus.PARTIAL, ExitCode.PARTIAL, "none of 10 known pages was ever read"),
         ({"incomplete_walks": ["no end", "lost"]}, RunStatus.PARTIAL, ExitCode.PARTIAL, "no end; lost"),
         ({"outcomes": NOTHING_SEEN}, RunStatus.BLOCKED, ExitCode.BLOCKED, "3 blocked"),
         ({"finish_reason": "blocked"}, RunStatus.BLOCKED, ExitCode.BLOCKED, "the store answers with block pages"),
@@ -140,7 +144,8 @@ def test_run_of_which_robots_txt_left_nothing_is_no_success() -> None:
     status, reason, code = judge(Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 7}, pages_known=40))
     assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
     assert reason == "all 7 pages were skipped: does robots.txt forbid them?"
-    some = Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 7, Outcome.NOT_MODIFIED: 33}, pages_known=40)
+    seen = {Outcome.SKIPPED: 7, Outcome.NOT_MODIFIED: 33}
+    some = Ending(finish_reason="finished", outcomes=seen, pages_known=40, pages_read=33)
     assert judge(some)[0] is RunStatus.COMPLETE
 
 
@@ -156,6 +161,8 @@ ENDINGS = st.builds(
     outcomes=COUNTS,
     incomplete_walks=st.lists(st.just("a walk without its end"), max_size=1),
     pages_known=st.integers(0, 20),
+    pages_read=st.integers(0, 20),
+    pages_waiting=st.integers(0, 1),
     pages_left=st.integers(0, 1),
     internal_errors=st.integers(0, 1),
     signal=st.sampled_from([0, 0, 0, 2, 15]),
@@ -170,12 +177,28 @@ def test_complete_means_that_nothing_speaks_against_it(end: Ending) -> None:
     assert (status is RunStatus.COMPLETE) == (code is ExitCode.COMPLETE) == (reason == "")
     if status is RunStatus.COMPLETE:
         assert (end.finish_reason, end.failure, end.signal, end.internal_errors) == ("finished", "", 0, 0)
-        assert (end.pages_left, list(end.incomplete_walks)) == (0, [])
+        assert (end.pages_left, end.pages_waiting, list(end.incomplete_walks)) == (0, 0, [])
         assert not any(end.outcomes.get(outcome) for outcome in NOT_OBSERVED)
         assert end.pages_known
+        assert end.pages_read
 
 
 @given(ENDINGS, st.sampled_from(NOT_OBSERVED))
 def test_one_more_page_that_was_not_observed_never_makes_a_run_complete(end: Ending, outcome: Outcome) -> None:
     more = {**end.outcomes, outcome: end.outcomes.get(outcome, 0) + 1}
     assert judge(replace(end, outcomes=more))[0] is not RunStatus.COMPLETE
+
+
+def test_pages_that_wait_after_a_failure_keep_a_run_from_being_complete() -> None:
+    end = Ending(finish_reason="finished", outcomes={}, pages_known=9, pages_read=8, pages_waiting=3)
+    assert judge(end) == (
+        RunStatus.PARTIAL,
+        "3 pages of an earlier run that failed wait for their next try",
+        ExitCode.PARTIAL,
+    )
+
+
+def test_a_store_of_which_nothing_was_ever_read_is_not_complete() -> None:
+    status, reason, code = judge(Ending(finish_reason="finished", outcomes={}, pages_known=980))
+    assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert reason == "none of 980 known pages was ever read"

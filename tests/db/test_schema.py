@@ -8,16 +8,27 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import insert, inspect, select
 
-from storebot.db.database import Database
+from storebot.db.database import Database, upgrade
 from storebot.db.schema import REVISION, aliases, listings, metadata, pages, stores
 from tests.db.shop import NOW, STORE, Worker, found, listing
 
 
 class TestSchema:
-    def test_migrations_and_tables_agree(self, database: Database) -> None:
-        with database.read() as conn:
-            context = MigrationContext.configure(conn, opts={"compare_type": True})
-            assert compare_metadata(context, metadata) == []
+    def test_a_new_database_and_a_migrated_one_have_the_tables_of_the_code(
+        self, database: Database, empty_url: str
+    ) -> None:
+        """A new one is made without the migrations (`migrate.create`): both ways must lead to one schema."""
+        upgrade(empty_url)
+        migrated = Database.open(empty_url, create=False)
+        described = []
+        for made in (database, migrated):
+            with made.read() as conn:
+                context = MigrationContext.configure(conn, opts={"compare_type": True})
+                assert compare_metadata(context, metadata) == []
+                tables = sorted(inspect(conn).get_table_names())
+                described.append([(name, inspect(conn).get_columns(name)) for name in tables])
+        assert str(described[0]) == str(described[1])
+        migrated.dispose()
 
     def test_keys_and_indexes_are_there(self, database: Database) -> None:
         with database.read() as conn:

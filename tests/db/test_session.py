@@ -114,13 +114,14 @@ def test_run_from_its_lease_to_its_row(url: str) -> None:
         return complete(standing)
 
     session.close(judge)
-    assert stood == [Standing(outcomes={Outcome.NEW: 2, Outcome.MISSING: 1}, pages_known=3, pages_left=0)]
+    assert stood == [Standing(outcomes={Outcome.NEW: 2, Outcome.MISSING: 1}, pages_known=3, pages_read=2)]
     assert [one.outcome for one in told.saved] == [None, Outcome.NEW, Outcome.NEW, Outcome.MISSING]
     assert "MainThread" not in told.threads
     with looking(url) as look:
         run = look.only(runs_table)
         assert (run["status"], run["requests"], run["rows_written"]) == ("complete", 7, 3)
         assert run["finished_at"] >= run["started_at"]
+        assert (run["pages_known"], run["listings_known"]) == (3, 2)
         assert look.only(stores)["lease_token"] == ""
         assert len(look.rows(visits)) == 3
 

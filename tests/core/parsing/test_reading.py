@@ -228,3 +228,51 @@ def test_any_bytes_are_read_without_an_error(parts: list[bytes], charset: str) -
         Page(url=URL, body=b"".join(parts), headers=headers), rules("selectors", name="h1", brand="re:(b.)")
     )
     assert isinstance(identity(reading), bool)
+
+
+def source_hash(body: str = CSS, *, head: str = "", url: str = URL, **fields: str) -> str:
+    return read_product(page(body, head + script(product(**fields)), url), ProductRules()).source_hash
+
+
+def test_a_page_whose_json_ld_is_the_known_one_is_not_read_again() -> None:
+    known = source_hash()
+    later = page(CSS + "<p>23 people are looking at this</p>", script(product()))
+    reading = read_product(later, ProductRules(), known)
+    assert (reading.unchanged, reading.source_hash, reading.extracted) == (True, known, ())
+    assert identity(reading)
+    assert not builds_a_tree(later)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"name": "Drill 2"},
+        {"offers": {"price": "98.00", "priceCurrency": "EUR"}},
+        {"head": '<link rel="canonical" href="https://shop.example/p/a2">'},
+        {"url": "https://shop.example/p/a2"},
+    ],
+)
+def test_whatever_a_record_depends_on_is_in_the_source_hash(other: dict[str, str]) -> None:
+    known = source_hash()
+    assert known
+    assert source_hash(**other) not in ("", known)
+    head = other.pop("head", "") + script(product(**{k: v for k, v in other.items() if k != "url"}))
+    reading = read_product(page(CSS, head, other.get("url", URL)), ProductRules(), known)
+    assert not reading.unchanged
+    assert len(reading.extracted) == 1
+
+
+def test_a_reading_that_looked_beyond_the_json_ld_has_no_source_hash() -> None:
+    """Selectors, a heading that decided between two products, a base that relative addresses were joined to."""
+    assert read(product(), body=CSS, rules=rules(regular_price=".was")).source_hash == ""
+    assert read(product(), product(name="Other", sku="B2"), body="<h1>Drill</h1>").source_hash == ""
+    assert source_hash(head='<base href="https://cdn.example/">', image="a.jpg") == ""
+    assert read(body=CSS, rules=rules(name="h1", price=".price")).source_hash == ""
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_pages_with_one_source_hash_have_one_record(left: str, right: str) -> None:
+    first, second = (page(head=script(product(name=name or "x"))) for name in (left, right))
+    one, other = read_product(first, ProductRules()), read_product(second, ProductRules())
+    if one.source_hash and one.source_hash == other.source_hash:
+        assert one.extracted == other.extracted
