@@ -152,5 +152,5 @@ def test_lines_come_no_more_often_than_every_half_minute(
 
 
 def test_progress_is_off_where_it_is_not_wanted() -> None:
-    with pytest.raises(NotConfigured, match="STOREBOT_PROGRESS is off"):
+    with pytest.raises(NotConfigured):
         Progress.from_crawler(get_crawler(Spider, {"STOREBOT_PROGRESS": "off"}))

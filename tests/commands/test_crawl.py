@@ -18,7 +18,7 @@ from storebot.core.summary import Summary
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome, RunStatus
 from tests.crawls.scrapy_process import ROOT
-from tests.inside import store_folder
+from tests.inside import Crawled, Place, store_folder
 from tests.scripted import ScriptedShop, listing, product
 
 OWN = """
@@ -47,6 +47,16 @@ def command(stores: Path | None = None) -> Command:
 
 def options(**spargs: str) -> argparse.Namespace:
     return argparse.Namespace(spargs=spargs, json=False, loglevel="INFO")
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """A backfill of one product."""
+    folder = tmp_path_factory.mktemp("crawled")
+    text = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n[politeness]\ndelay_s = 0\n'
+    with ScriptedShop() as shop:
+        shop.says("/all", listing("/p/1")).says("/p/1", product())
+        return Place(shop.url, folder / "store.db", "shop", store_folder(folder, text)).crawl("backfill")
 
 
 def scrapy(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -110,16 +120,22 @@ def test_last_line_is_printed_and_its_json_below_it_when_wanted(capsys: pytest.C
     assert json.loads(as_json)["exit_code"] == 4
 
 
-def test_phase_in_a_process_prints_both_lines_and_nothing_else_on_stdout(tmp_path: Path) -> None:
-    text = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n[politeness]\ndelay_s = 0\n'
-    store_folder(tmp_path, text)
-    with ScriptedShop() as shop:
-        shop.says("/all", listing("/p/1")).says("/p/1", product())
-        done = scrapy(tmp_path, "backfill", "-a", "store=shop", "-a", f"base_url={shop.url}", "--json")
-    line, as_json = done.stdout.splitlines()
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(("asked", "setting", "lines"), [(False, "", 1), (True, "", 2), (False, "json", 2)])
+def test_report_of_a_real_crawl_is_one_line_and_one_more_as_json(
+    crawled: Crawled, capsys: pytest.CaptureFixture[str], asked: bool, setting: str, lines: int
+) -> None:
+    crawled.crawler.settings.frozen = False
+    crawled.crawler.settings.set("STOREBOT_SUMMARY", setting, priority="cmdline")
+    opts = argparse.Namespace(spargs={}, json=asked, loglevel=None)
+    assert command()._report(crawled.crawler, opts, failed=False) is ExitCode.COMPLETE
+    line, *more = capsys.readouterr().out.splitlines()
     assert line.startswith("backfill: checked=1 updated=1 skipped=0 elapsed=")
-    assert json.loads(as_json)["outcomes"]["new"] == 1
+    assert len(more) == lines - 1
+    assert all(json.loads(one)["outcomes"]["new"] == 1 for one in more)
+
+
+def test_crawler_that_could_not_be_made_is_an_internal_error(crawled: Crawled) -> None:
+    assert command()._report(crawled.crawler, options(), failed=True) is ExitCode.INTERNAL_ERROR
 
 
 # --- spiders of a user's own ----------------------------------------------------------------------------------------

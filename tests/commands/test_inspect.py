@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.cmdline import execute
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from storebot.commands.inspect import Command
-from tests.crawls.scrapy_process import ROOT
 from tests.inside import store_folder
 from tests.scripted import FILLER, Answer, ScriptedShop, challenge, product
 
@@ -154,8 +152,16 @@ def test_wrong_use_is_a_usage_error(args: tuple[str, ...], said: str) -> None:
         inspect(*args)
 
 
-def test_command_line_prints_json_and_nothing_else(page: str) -> None:
-    command = [sys.executable, "-m", "scrapy", "inspect", page, "--url", URL]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["key"] == "https://shop.example/p/mug-1"
+@pytest.mark.parametrize(("given", "code"), [(("--url", URL), 0), ((), 2)])
+def test_command_line_prints_json_alone_and_exits_2_when_it_is_misused(
+    page: str, given: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "storebot.settings")
+    with pytest.raises(SystemExit) as ended:
+        execute(["scrapy", "inspect", page, *given])
+    out, err = capsys.readouterr()
+    assert ended.value.code == code
+    if code:
+        assert "needs --url" in out + err
+    else:
+        assert (json.loads(out)["key"], err) == ("https://shop.example/p/mug-1", "")

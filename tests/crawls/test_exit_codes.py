@@ -346,7 +346,7 @@ def _some_path(watched: Watched) -> str:
 
 
 def _without_errors(pages: dict[str, scrapy_process.Row]) -> dict[str, scrapy_process.Row]:
-    return {key: {**row, "last_error": ""} for key, row in pages.items()}
+    return {key: {**row, "last_error": "", "last_failure": ""} for key, row in pages.items()}
 
 
 def _assert_nothing_is_half_done(watched: Watched) -> int:

@@ -477,7 +477,7 @@ def _truth(shop: DemoClient) -> dict[str, list[Row]]:
 
 
 def _without_errors(pages: dict[str, Row]) -> dict[str, Row]:
-    return {key: {**row, "last_error": "", "misses": 0} for key, row in pages.items()}
+    return {key: {**row, "last_error": "", "last_failure": "", "misses": 0} for key, row in pages.items()}
 
 
 def _text(value: object) -> str:
