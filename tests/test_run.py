@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +125,10 @@ def test_pages_are_claimed_in_batches_and_each_is_visited_once(shop: ScriptedSho
 class Careless(BackfillSpider):
     """Raises for one page."""
 
-    def parse_product(self, response: Response) -> Iterator[Visit | Request]:
+    def parse_product(self, response: Response) -> Sequence[Visit | Request]:
         if response.url.endswith("/p/3"):
             raise ValueError("three is too much")
-        yield from super().parse_product(response)
+        return super().parse_product(response)
 
 
 def test_parser_that_raises_is_an_error_of_its_page_and_an_internal_error_of_the_run(place: Place) -> None:

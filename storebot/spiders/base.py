@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import scrapy
@@ -76,22 +76,30 @@ class StoreSpider(scrapy.Spider):
             meta={"target": target, "page_type": PageType.PRODUCT},
         )
 
-    def parse_product(self, response: Response) -> Iterator[Visit | Request]:
-        """Yield the visit of one product page, or one unconditional request after a 304 that nothing stands behind."""
+    def parse_product(self, response: Response) -> Sequence[Visit | Request]:
+        """Return the visit of one product page, or one unconditional request after a 304 that nothing stands behind.
+
+        A visit that brings nothing to read needs no pipeline, and goes to the database at once: an item costs Scrapy
+        a tenth of what an unchanged page does.
+        """
         request = response.request
         assert request is not None
         target: Target = request.meta["target"]
         if response.status != 304:
-            yield self.visit(target, request, response)
+            visit = self.visit(target, request, response)
         elif target.content_hash and any(name in request.headers for name in VALIDATORS):
-            yield Visit(outcome=Outcome.NOT_MODIFIED, **self._facts(target, request, response))
+            visit = Visit(outcome=Outcome.NOT_MODIFIED, **self._facts(target, request, response))
         elif request.meta.get("unconditional"):
             reason = "HTTP 304 to a request without validators"
-            yield Visit(outcome=Outcome.ERROR, reason=reason, **self._facts(target, request, response))
+            visit = Visit(outcome=Outcome.ERROR, reason=reason, **self._facts(target, request, response))
         else:
             again = self.page_request(target, conditional=False)
             again.meta["unconditional"] = True
-            yield again
+            return (again,)
+        if visit.extracted:
+            return (visit,)
+        self._run.submit(visit)
+        return ()
 
     def visit(self, target: Target, request: Request, response: Response) -> Visit:
         """Return the visit that a response other than 304 makes."""
