@@ -95,3 +95,5 @@ class UnreadableSitemap(StorebotError):
 
 class InvalidURL(StorebotError, ValueError):
     """Raised by ``url_key`` for text that is no http(s) URL."""
+
+    exit_code = ExitCode.USAGE

@@ -128,29 +128,24 @@ class Session:
         return await asyncio.wrap_future(self._thread.call(partial(verb, **kwargs), *args))
 
     def claim_pending(self, conn: Connection) -> list[Target]:
-        """Claim pages that were never read."""
-        options = self.options
-        return pages.claim_pending(
-            conn,
-            options.store,
-            self.token,
-            options.claim_batch,
-            options.lease_s,
-            self.started_ms,
-            parser_version=options.parser_version,
-            hash_version=options.hash_version,
-        )
+        """Claim pages that were never read. A backfill takes those that failed in an earlier run whenever it's started:
+        somebody asked for it again. A refresh, which a clock starts, leaves them their back-off."""
+        again_ms = max(self.options.error_backoff_ms - 1, 0) if self.options.kind == "backfill" else 0
+        return self._claim(pages.claim_pending, conn, due_before=self.started_ms + again_ms)
 
     def claim_due(self, conn: Connection) -> list[Target]:
         """Claim pages that were never read, and when there is none, pages that were due when the run began."""
+        return self.claim_pending(conn) or self._claim(pages.claim_due, conn, due_before=self.started_ms)
+
+    def _claim(self, verb: Callable[..., list[Target]], conn: Connection, due_before: int) -> list[Target]:
         options = self.options
-        return self.claim_pending(conn) or pages.claim_due(
+        return verb(
             conn,
             options.store,
             self.token,
             options.claim_batch,
             options.lease_s,
-            self.started_ms,
+            due_before,
             parser_version=options.parser_version,
             hash_version=options.hash_version,
         )

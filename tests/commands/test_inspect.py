@@ -123,7 +123,7 @@ def test_keys_are_printed_one_a_line_and_nothing_is_fetched(
     ("args", "code", "said"),
     [
         (("nowhere.html", "--url", URL), 1, "nowhere.html"),
-        (("--key", "mailto:me@shop.example"), 1, "mailto:me@shop.example"),
+        (("--key", "mailto:me@shop.example"), 2, "mailto:me@shop.example"),
         (("http://127.0.0.1:1/p/1",), 1, "refused"),
         (("--store", "nobody", "--key", URL), 2, "no store is named 'nobody'"),
     ],

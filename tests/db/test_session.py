@@ -252,3 +252,26 @@ def test_keeping_extends_the_lease_and_the_claims(url: str) -> None:
 def test_relative_path_is_refused_where_an_absolute_one_is_needed() -> None:
     with pytest.raises(StorebotError, match="absolute"):
         Session.open("sqlite:///var/store.db", OPTIONS, on_saved=print, on_failed=print, require_absolute=True)
+
+
+def test_backfill_that_is_started_again_tries_what_failed_and_a_refresh_lets_it_wait(url: str) -> None:
+    """Somebody asked for the backfill; the clock starts a refresh. Neither comes back to a page that failed in it."""
+    first = opened(url)
+    discover(first, "1")
+    (target,) = claimed(first)
+    first.submit(replace(unparsed(target, Outcome.ERROR), at_ms=first.now_ms()))
+    assert claimed(first) == []
+    first.close(complete)
+
+    waited: list[Standing] = []
+    refresh = opened(url, kind="refresh")
+    assert claimed(refresh, refresh.claim_due) == []
+    refresh.close(lambda standing: waited.append(standing) or complete(standing))
+    assert (waited[0].pages_known, waited[0].pages_read, waited[0].pages_waiting) == (1, 0, 1)
+
+    again = opened(url)
+    (target,) = claimed(again)
+    again.submit(replace(unparsed(target, Outcome.ERROR), at_ms=again.now_ms()))
+    assert claimed(again) == []
+    again.close(lambda standing: waited.append(standing) or complete(standing))
+    assert waited[1].pages_waiting == 0  # it has an outcome in this run
