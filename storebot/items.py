@@ -142,7 +142,7 @@ class Extracted:
     ``values`` has text, ``list[str]`` for ``images`` and ``category_path``, ``dict[str, str]`` for ``options``. Its
     keys are those of `Listing`, except that money is ``price``, ``regular_price``, ``price_min``, ``price_max``.
     ``sources`` maps a field to the extractor that won: ``jsonld``, ``microdata``, ``opengraph``, ``html``, ``css:…``,
-    ``xpath:…``, ``re:…`` or ``declared`` (a constant of the store file).
+    ``xpath:…``, ``visible:…`` (on show beside the buy button), ``re:…`` or ``declared`` (a constant of the store file).
     """
 
     values: dict[str, str | list[str] | dict[str, str]]

@@ -14,7 +14,7 @@ from storebot.core.urls import KeyRules
 from storebot.stores.sections import FIELDS, StoreFile
 
 # Raise it when a change in storebot.core makes the same page give another record: every page is then parsed anew.
-PARSER_GENERATION = 1
+PARSER_GENERATION = 2
 
 
 class Store(StoreFile):

@@ -264,14 +264,19 @@ def test_backfill_that_is_started_again_tries_what_failed_and_a_refresh_lets_it_
     first.close(complete)
 
     waited: list[Standing] = []
+
+    def noting(standing: Standing) -> Finding:
+        waited.append(standing)
+        return complete(standing)
+
     refresh = opened(url, kind="refresh")
     assert claimed(refresh, refresh.claim_due) == []
-    refresh.close(lambda standing: waited.append(standing) or complete(standing))
+    refresh.close(noting)
     assert (waited[0].pages_known, waited[0].pages_read, waited[0].pages_waiting) == (1, 0, 1)
 
     again = opened(url)
     (target,) = claimed(again)
     again.submit(replace(unparsed(target, Outcome.ERROR), at_ms=again.now_ms()))
     assert claimed(again) == []
-    again.close(lambda standing: waited.append(standing) or complete(standing))
+    again.close(noting)
     assert waited[1].pages_waiting == 0  # it has an outcome in this run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,12 @@ _URL_ATTRIBUTES = {
     "video": "src",
     "object": "data",
 }
+# Names whose letter case shops get wrong ("pricecurrency").
+_SPELLED = {
+    name.lower(): name
+    for name in ("priceCurrency", "lowPrice", "highPrice", "itemCondition", "ratingValue", "reviewCount", "productID")
+}
+_BRAND_LABEL = re.compile(r".*\b(?:brand|marke|marque|marca|merk|značka|бренд):\s*(\S.*)", re.IGNORECASE)
 _VALUE_ATTRIBUTES = {"time": "datetime", "data": "value", "meter": "value"}
 
 
@@ -45,6 +52,9 @@ def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
         found.problems.append(Problem("price", reason))
         return found
     found.records = _merged([[records_of(node, graph, from_dom) for node in group] for group in groups])
+    for record in found.records:
+        if isinstance(brand := record.get("brand"), str) and (match := _BRAND_LABEL.fullmatch(brand)):
+            record["brand"] = match[1]  # "See all of the brand: Acme"
     if path := path_of(graph.breadcrumbs, from_dom, found.records[0]):
         for record in found.records:
             record["category_path"] = path
@@ -68,7 +78,8 @@ def items(root: etree._Element) -> list[dict[str, Any]]:
                 top.append(value)
             continue
         for name in names:
-            _add(owner, name.rpartition("/")[2], value)
+            short = name.rpartition("/")[2]
+            _add(owner, _SPELLED.get(short.lower(), short), value)
     for element, node in nodes.items():
         if len(node) == 1:  # an item where text was meant: <span itemprop=brand itemscope>Acme</span>
             node["name"] = shown(element)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from storebot.core.page import Page
 from storebot.core.parsing.schemaorg import Found
 from storebot.core.parsing.values import Values, from_dom, is_amount, is_blank, is_placeholder
@@ -29,6 +31,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "description": ("og:description",),
     "url": ("og:url",),
 }
+_ISBN = re.compile(r"97[89]\d{10}")
 _CODES = ("brand", "sku", "gtin", "mpn", "item_group_id")
 
 
@@ -45,6 +48,8 @@ def read(page: Page) -> Found:
             record[name] = text
     if "product:sale_price:amount" in metas and "regular_price" not in record:
         record.update(regular_price=next(iter(metas.get("product:price:amount", ())), ""))
+    if "gtin" not in record and _ISBN.fullmatch(code := str(record.get("sku", ""))):
+        record["gtin"] = code  # a bookshop's own number is the ISBN
     if images := list(dict.fromkeys(metas.get("og:image", ()))):
         record["images"] = images
     if is_product(metas, record):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storebot.core.page import Page
-from storebot.core.parsing import jsonld, microdata, opengraph, selectors
+from storebot.core.parsing import jsonld, microdata, opengraph, selectors, visible
 from storebot.core.parsing.layers import lay
 from storebot.core.parsing.links import next_link, read_links
 from storebot.core.parsing.offers import has_amount
@@ -41,7 +41,9 @@ class Reading:
 
 
 def read_product(page: Page, rules: ProductRules, known_source: str | None = None) -> Reading:
-    """Read the product of a page: JSON-LD, microdata, OpenGraph, then the store's rules (or these first, if preferred).
+    """Read the product of a page: JSON-LD, microdata, OpenGraph, the store's rules (or these first, if preferred).
+
+    Last comes what is on show (`visible`), which alone makes a product only of a name, a price and a buy button.
 
     Where the JSON-LD in the bytes gives name, price and currency, and no rule is there for a field that it lacks,
     nothing else is read: no tree is built and the page isn't decoded. Never raises for anything that a page holds.
@@ -66,9 +68,18 @@ def identity(reading: Reading) -> bool:
     """
     return reading.unchanged or any(
         "name" in listing.values
-        and (listing.sources["name"] in _STRUCTURED or any(name in listing.values for name in _EVIDENCE))
+        and (listing.sources["name"] in _STRUCTURED or any(_is_evidence(listing, name) for name in _EVIDENCE))
         for listing in reading.extracted
     )
+
+
+def _is_evidence(listing: Extracted, name: str) -> bool:
+    """Say whether a field shows that a page sells something: on show, only a price that a buy button stands by."""
+    if name not in listing.values:
+        return False
+    if not listing.sources.get(name, "").startswith(visible.SOURCE):
+        return True
+    return name == "price" and listing.sources["name"].startswith(visible.SOURCE)
 
 
 def _sources(page: Page, rules: ProductRules) -> list[Found]:
@@ -77,7 +88,22 @@ def _sources(page: Page, rules: ProductRules) -> list[Found]:
         return [fast]
     structured = [fast, microdata.read(page, lambda: _titles(page)), opengraph.read(page)]
     own = selectors.read(page, rules.fields)
-    return [own, *structured] if rules.prefer == "selectors" else [*structured, own]
+    ordered = [own, *structured] if rules.prefer == "selectors" else [*structured, own]
+    return ordered if _is_settled(ordered, rules) else [*ordered, visible.read(page, ordered)]
+
+
+def _is_settled(sources: Sequence[Found], rules: ProductRules) -> bool:
+    """Say whether a store that has a rule for the price got name and price: who wrote it looked, so nobody guesses.
+
+    What is on show is the dearest source: it looks at every number of the page.
+    """
+    return "price" in rules.fields and all(
+        any(has(record) for source in sources for record in source.records) for has in (has_amount, _has_name)
+    )
+
+
+def _has_name(record: Values) -> bool:
+    return "name" in record
 
 
 def _is_enough(found: Found, rules: ProductRules) -> bool:

@@ -61,6 +61,8 @@ def is_blank(text: str) -> bool:
     """Say whether text says nothing: blank, a programming language's nothing, or a template nobody filled in."""
     if len(text) <= _LONGEST_EMPTY and text.lower() in _EMPTY:
         return True
+    if text.startswith("$") and text[1:].isidentifier():
+        return True
     return ("{" in text or "<%" in text) and _TEMPLATE.search(text) is not None
 
 

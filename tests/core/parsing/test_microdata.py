@@ -46,3 +46,15 @@ def test_unfilled_templates_are_no_values() -> None:
 
 def test_a_property_without_an_item_is_ignored() -> None:
     assert read(body="<b itemprop=price>5</b>").extracted == ()
+
+
+def test_names_of_properties_in_another_letter_case_are_read() -> None:
+    assert only(read(body=PRODUCT.replace("priceCurrency", "pricecurrency"))).values["currency"] == "EUR"
+
+
+def test_a_brand_keeps_no_label_and_no_unfilled_variable() -> None:
+    body = (
+        "<div itemscope itemtype=https://schema.org/Product><h1 itemprop=name>Drill</h1><a itemprop=brand>{}</a></div>"
+    )
+    assert only(read(body=body.format("See all of the brand: Acme"))).values["brand"] == "Acme"
+    assert "brand" not in only(read(body=body.format("$metabrand"))).values

@@ -35,3 +35,10 @@ def test_a_page_of_another_kind_gives_nothing(head: str) -> None:
     reading = read_product(page(head=head), ProductRules())
     assert reading.extracted == ()
     assert not identity(reading)
+
+
+def test_a_bookshops_own_number_that_is_an_isbn_is_the_gtin() -> None:
+    head = '<meta property="og:type" content="product"><meta property="og:title" content="Book">'
+    head += '<meta property="product:retailer_item_id" content="{}">'
+    assert only(read_product(page(head=head.format("9780552173742")), ProductRules())).values["gtin"] == "9780552173742"
+    assert "gtin" not in only(read_product(page(head=head.format("1234567890123")), ProductRules())).values

@@ -117,7 +117,8 @@ def test_the_next_layer_is_used_and_named_when_one_vanishes_x11() -> None:
 
 def test_out_of_stock_without_a_price_is_a_product_l04() -> None:
     nothing_offered = {"@type": "Product", "name": "Drill"}
-    reading = read(nothing_offered, body=CSS, rules=rules(availability=".stock"))
+    body = "<h1>Drill</h1><i class=stock>Sold out</i>"
+    reading = read(nothing_offered, body=body, rules=rules(availability=".stock"))
     assert only(reading).values["availability"] == "Sold out"
     assert "price" not in only(reading).values
     assert identity(reading)
@@ -276,3 +277,12 @@ def test_pages_with_one_source_hash_have_one_record(left: str, right: str) -> No
     one, other = read_product(first, ProductRules()), read_product(second, ProductRules())
     if one.source_hash and one.source_hash == other.source_hash:
         assert one.extracted == other.extracted
+
+
+def test_a_store_with_a_rule_for_the_price_is_not_second_guessed_by_what_is_on_show() -> None:
+    shown = "<main><h1>Drill</h1><b class=price>99,00 €</b><form><button>Add to cart</button></form></main>"
+    with_rule = only(read_product(page(shown), rules(name="h1", price=".price", declared={"currency": "EUR"})))
+    assert not [source for source in with_rule.sources.values() if source.startswith("visible")]
+    assert with_rule.disagreements == ()
+    without = only(read_product(page(shown), ProductRules()))
+    assert without.sources["name"].startswith("visible")
