@@ -294,6 +294,8 @@ class Run:
                 pages_read=standing.pages_read,
                 pages_left=standing.pages_left,
                 pages_waiting=standing.pages_waiting,
+                listings_known=standing.listings_known,
+                min_listings=self.store.expect.min_listings if self.kind == "backfill" else None,
                 internal_errors=self._internal_errors,
                 signal=self._signal,
                 failure=str(self.error) if self.error else "",

@@ -291,3 +291,14 @@ def test_catalogue_that_gives_no_answer_at_all_is_no_reason_to_wait(shop: Script
     shop.says("/all", Answer(status=0))
     done = place.crawl("backfill")
     assert (done.summary.status, done.summary.checked) == (RunStatus.FAILED, 0)
+
+
+def test_backfill_that_finds_fewer_listings_than_the_store_expects_is_partial(
+    shop: ScriptedShop, tmp_path: Path
+) -> None:
+    text = f"{TEXT}\n[expect]\nmin_listings = {PAGES + 1}\n"
+    place = Place(shop.url, tmp_path / "store.db", "shop", store_folder(tmp_path, text))
+    done = place.crawl("backfill")
+    assert (done.summary.status, done.summary.exit_code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
+    assert done.summary.reason == f"{PAGES} listings, and [expect] min_listings is {PAGES + 1}"
+    assert place.crawl("refresh").summary.status is RunStatus.COMPLETE

@@ -21,6 +21,8 @@ class Ending:
     pages_read: int = 0  # of these, with a record
     pages_left: int = 0  # claimable, and not visited by this run
     pages_waiting: int = 0  # not observed by an earlier run, and not due again yet
+    listings_known: int = 0
+    min_listings: int | None = None  # the store's [expect], for a backfill; 0 says that it may be empty
     internal_errors: int = 0  # exceptions in our own code
     signal: int = 0  # SIGINT or SIGTERM that asked for the end
     failure: str = ""  # why the run could not go on at all
@@ -47,7 +49,7 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
     if end.internal_errors:
         reason = f"{end.internal_errors} exceptions in storebot itself, see the log; {doubts}".rstrip("; ")
         return RunStatus.PARTIAL, reason, ExitCode.INTERNAL_ERROR
-    if not end.pages_known:
+    if not end.pages_known and end.min_listings != 0:
         reason = doubts or "no product page was found: check [discover], [catalogue] and product_url of the store file"
         return RunStatus.FAILED, reason, ExitCode.PARTIAL
     if end.finish_reason != "finished":
@@ -71,6 +73,8 @@ def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
         parts.append(f"all {skipped} pages were skipped: does robots.txt forbid them?")
     if end.pages_known and not end.pages_read and not parts:
         parts.append(f"none of {end.pages_known} known pages was ever read")
+    if end.min_listings and end.listings_known < end.min_listings:
+        parts.append(f"{end.listings_known} listings, and [expect] min_listings is {end.min_listings}")
     if end.pages_left:
         parts.append(f"{end.pages_left} pages left")
     if end.pages_waiting:

@@ -50,6 +50,7 @@ class Standing:
     pages_known: int = 0
     pages_read: int = 0  # have a record
     pages_left: int = 0  # could be claimed, and weren't visited
+    listings_known: int = 0
     pages_waiting: int = 0  # an earlier run couldn't observe them, and their next try isn't due
 
 
@@ -194,8 +195,10 @@ class Session:
         pages.release(conn, store, token=self.token)
         outcomes = runs.tally(conn, self.run_id)
         known = sum(pages.counts(conn, store).values())
+        sold = listings.count(conn, store)
         finding = judge(
             Standing(
+                listings_known=sold,
                 outcomes=outcomes,
                 pages_known=known,
                 pages_read=pages.read_count(conn, store),
@@ -215,7 +218,7 @@ class Session:
             rows_skipped=finding.rows_skipped,
             change_events=finding.change_events,
             pages_known=known,
-            listings_known=listings.count(conn, store),
+            listings_known=sold,
         )
         if kind == "backfill" and finding.status is RunStatus.COMPLETE:
             walks.close_walks(conn, store)

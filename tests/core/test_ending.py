@@ -202,3 +202,15 @@ def test_a_store_of_which_nothing_was_ever_read_is_not_complete() -> None:
     status, reason, code = judge(Ending(finish_reason="finished", outcomes={}, pages_known=980))
     assert (status, code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
     assert reason == "none of 980 known pages was ever read"
+
+
+def test_a_backfill_with_fewer_listings_than_its_store_expects_is_partial() -> None:
+    end = Ending(finish_reason="finished", outcomes={}, pages_known=9, pages_read=9, listings_known=9, min_listings=10)
+    assert judge(end)[:2] == (RunStatus.PARTIAL, "9 listings, and [expect] min_listings is 10")
+    assert judge(replace(end, listings_known=10))[0] is RunStatus.COMPLETE
+
+
+def test_an_empty_store_has_failed_unless_its_file_says_that_it_may_be_empty() -> None:
+    empty = Ending(finish_reason="finished", outcomes={})
+    assert judge(empty)[0] is RunStatus.FAILED
+    assert judge(replace(empty, min_listings=0))[0] is RunStatus.COMPLETE

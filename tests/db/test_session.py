@@ -114,7 +114,9 @@ def test_run_from_its_lease_to_its_row(url: str) -> None:
         return complete(standing)
 
     session.close(judge)
-    assert stood == [Standing(outcomes={Outcome.NEW: 2, Outcome.MISSING: 1}, pages_known=3, pages_read=2)]
+    assert stood == [
+        Standing(outcomes={Outcome.NEW: 2, Outcome.MISSING: 1}, pages_known=3, pages_read=2, listings_known=2)
+    ]
     assert [one.outcome for one in told.saved] == [None, Outcome.NEW, Outcome.NEW, Outcome.MISSING]
     assert "MainThread" not in told.threads
     with looking(url) as look:
