@@ -1,4 +1,4 @@
-"""``python -m bench {crawl,memory,all}``: the benchmarks. Exit code 1: a promise was missed, or a crawler failed."""
+"""``python -m bench {crawl,extraction,memory,all}``: exit code 1 where a promise was missed, or a crawler failed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from bench.crawl import crawl
+from bench.extraction import extraction
 from bench.memory import memory
 from bench.roster import CONTENDERS, REFERENCE
 
@@ -23,6 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         names = [*options.only, REFERENCE] if options.only else []
         write = not (options.dry_run or options.quick or options.only)
         code |= crawl(pages=pages, rounds=rounds, names=names, write=write)
+    if options.what in ("extraction", "all"):
+        rounds = options.rounds or (QUICK_ROUNDS if options.quick else 7)
+        code |= extraction(rounds=rounds, write=not (options.dry_run or options.quick))
     if options.what in ("memory", "all"):
         sizes = options.sizes or ([200, 2_000] if options.quick else [5_000, 100_000])
         code |= memory(sizes=sizes, write=not (options.dry_run or options.quick or options.sizes))
@@ -31,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", choices=("crawl", "memory", "all"))
+    parser.add_argument("what", choices=("crawl", "extraction", "memory", "all"))
     parser.add_argument("--pages", type=int, help="product pages (5,000)")
     parser.add_argument("--rounds", type=int, help="interleaved rounds (7)")
     names = ", ".join(each.name for each in CONTENDERS)

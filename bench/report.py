@@ -30,6 +30,7 @@ _PACKAGES = (
     "requests",
     "crawlee",
     "scrapling",
+    "extruct",
 )
 
 
