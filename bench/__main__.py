@@ -1,4 +1,4 @@
-"""``python -m bench {crawl,extraction,memory,all}``: exit code 1 where a promise was missed, or a crawler failed."""
+"""``python -m bench {crawl,extraction,archive,memory,all}``: exit code 1 where a promise was missed, or one failed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from bench.archive import archive
 from bench.crawl import crawl
 from bench.extraction import extraction
 from bench.memory import memory
@@ -27,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.what in ("extraction", "all"):
         rounds = options.rounds or (QUICK_ROUNDS if options.quick else 7)
         code |= extraction(rounds=rounds, write=not (options.dry_run or options.quick))
+    if options.what in ("archive", "all"):
+        pages = options.pages or (QUICK_PAGES if options.quick else 3000)
+        rounds = options.rounds or (1 if options.quick else 3)
+        code |= archive(pages=pages, rounds=rounds, write=not (options.dry_run or options.quick))
     if options.what in ("memory", "all"):
         sizes = options.sizes or ([200, 2_000] if options.quick else [5_000, 100_000])
         code |= memory(sizes=sizes, write=not (options.dry_run or options.quick or options.sizes))
@@ -35,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", choices=("crawl", "extraction", "memory", "all"))
+    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "all"))
     parser.add_argument("--pages", type=int, help="product pages (5,000)")
     parser.add_argument("--rounds", type=int, help="interleaved rounds (7)")
     names = ", ".join(each.name for each in CONTENDERS)

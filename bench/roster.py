@@ -58,6 +58,7 @@ class Contender:
         """Return what it finds in the environment beside the harness's own."""
         return {
             "STOREBOT_DATABASE_URL": f"sqlite:///{database}",
+            "STOREBOT_ARCHIVE": str(database.with_suffix(".pages")),
             "STOREBOT_SUMMARY": "json",
             "STOREBOT_PROGRESS": "off",
             "STOREBOT_FAST": "1" if self.fast else "0",

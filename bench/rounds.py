@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +96,7 @@ class Arena:
     def _remove(self, database: Path) -> None:
         for suffix in ("", "-wal", "-shm", "-journal"):
             database.with_name(database.name + suffix).unlink(missing_ok=True)
+        shutil.rmtree(database.with_suffix(".pages"), ignore_errors=True)
 
 
 def play(arena: Arena, contenders: Sequence[Contender], rounds: int, failures: dict[str, str]) -> Iterator[Sample]:

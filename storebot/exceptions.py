@@ -11,6 +11,8 @@ StorebotError
 ├── StoreBusy
 │   └── LeaseLost
 ├── UnreadableSitemap
+├── UnreadableFeed
+├── StageFailed
 └── InvalidURL
 """
 
@@ -79,6 +81,10 @@ class SaveFailed(DatabaseError):
     """Raised when a write transaction failed for good: it was rolled back whole, and the crawl stops."""
 
 
+class ArchiveUnusable(DatabaseError):
+    """Raised by ``storebot.archive`` when a store's page archive is missing, damaged or of an unknown format."""
+
+
 class StoreBusy(StorebotError):
     """Raised when another run holds the store's lease."""
 
@@ -91,6 +97,18 @@ class LeaseLost(StoreBusy):
 
 class UnreadableSitemap(StorebotError):
     """Raised by the sitemap reader for a document that isn't a sitemap: never the same as an empty one."""
+
+
+class UnreadableFeed(StorebotError):
+    """Raised by the readers of feeds for a document that isn't one: never the same as a shop without products."""
+
+
+class StageFailed(StorebotError):
+    """Raised by ``storebot.stages`` when a stage that compares listings raised: what it had said before stays."""
+
+
+class NetworkForbidden(StorebotError):
+    """Raised by ``storebot.reparse.offline`` where a parser that reads kept pages tries the network."""
 
 
 class InvalidURL(StorebotError, ValueError):

@@ -14,6 +14,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from tqdm import tqdm
 
 from storebot.core.breaker import should_open
+from storebot.core.robots import asked_delay_s
 from storebot.items import Outcome
 from storebot.run import Run
 
@@ -76,9 +77,9 @@ class Breaker(Watcher):
 
 
 class CrawlDelay:
-    """Honour robots.txt's Crawl-delay where it asks for more than the store file does.
+    """Honour robots.txt's Crawl-delay and Request-rate where they ask for more than the store file does.
 
-    Scrapy reads robots.txt but not its Crawl-delay; the delay is a property of the downloader's slot.
+    Scrapy reads robots.txt but neither of them; the delay is a property of the downloader's slot.
     """
 
     def __init__(self, crawler: Crawler, agent: str) -> None:
@@ -93,12 +94,18 @@ class CrawlDelay:
         return extension
 
     def robots_parsed(self, robotparser: Any, request: Request) -> None:
-        asked_s = robotparser.rp.crawl_delay(self.agent)
+        rate = robotparser.rp.request_rate(self.agent)
+        asked_s = asked_delay_s(robotparser.rp.crawl_delay(self.agent), *(rate[:2] if rate else ()))
         host = urlparse_cached(request).hostname or ""
-        slot = self.crawler.engine.downloader.slots.get(host)
-        if asked_s and slot is not None and slot.delay < asked_s:
-            logger.info("%s: robots.txt asks for %s s between requests (the store file: %s)", host, asked_s, slot.delay)
-            slot.delay = float(asked_s)
+        downloader = self.crawler.engine.downloader
+        slot = downloader.slots.get(host)
+        own_s = slot.delay if slot is not None else self.crawler.settings.getfloat("DOWNLOAD_DELAY")
+        if own_s < asked_s:
+            logger.info("%s: robots.txt asks for %s s between requests (the store file: %s)", host, asked_s, own_s)
+            # A slot that is idle for a minute is thrown away, and its successor must not begin anew.
+            downloader.per_slot_settings.setdefault(host, {})["delay"] = asked_s
+            if slot is not None:
+                slot.delay = asked_s
 
 
 class Progress(Watcher):

@@ -6,6 +6,7 @@ UTC (docs/decisions/0002-times-as-epoch-milliseconds.md); money is integer minor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -17,6 +18,7 @@ class PageType(StrEnum):
     PRODUCT = "product"
     CATALOGUE = "catalogue"
     SITEMAP = "sitemap"
+    FEED = "feed"  # it carries products whole: a page of a platform's listing, a product feed
 
 
 class Outcome(StrEnum):
@@ -123,9 +125,12 @@ class Target:
     last_modified: str | None = None
     content_hash: str | None = None
     details_hash: str | None = None
-    source_hash: str | None = None  # of the structured data, where those alone were read; present as the validators are
+    source_hash: str | None = None  # of the structured data that alone made the record; present as the validators are
+    canonical_key: str | None = None  # what its canonical link names: not itself, or the key that it has by that alone
     hash_version: int = 0
     parser_version: str = ""
+    fetched_at: int = 0  # when the page was fetched that its record was read from; 0 where it has none
+    checked_at: int = 0  # and when it last gave an answer that says something of it
 
 
 class Disagreement(NamedTuple):
@@ -141,8 +146,10 @@ class Extracted:
 
     ``values`` has text, ``list[str]`` for ``images`` and ``category_path``, ``dict[str, str]`` for ``options``. Its
     keys are those of `Listing`, except that money is ``price``, ``regular_price``, ``price_min``, ``price_max``.
-    ``sources`` maps a field to the extractor that won: ``jsonld``, ``microdata``, ``opengraph``, ``html``, ``css:…``,
-    ``xpath:…``, ``visible:…`` (on show beside the buy button), ``re:…`` or ``declared`` (a constant of the store file).
+    ``sources`` maps a field to the extractor that won: ``jsonld``, ``shopify``, ``woocommerce`` (what these platforms
+    write into a page's scripts, or publish as a listing), ``merchant`` (a product feed), ``microdata``, ``rdfa``,
+    ``opengraph``, ``html``, ``css:…``, ``xpath:…``, ``re:…``, ``visible:…`` (on show beside the buy button) or
+    ``declared`` (a constant of the store file).
     """
 
     values: dict[str, str | list[str] | dict[str, str]]
@@ -194,12 +201,45 @@ class Problem(NamedTuple):
     reason: str  # a sentence with the value in it
 
 
+VARIANTS = "variants"
+"""The ``field`` of a `Problem` which says that a page has variants and doesn't name them: nothing is known of them."""
+
+
 class BlockSignal(NamedTuple):
     """One piece of evidence that a response is a block page."""
 
     kind: str  # status | header | marker | length | redirect
     value: str  # the status, the header line, the marker's text, the length in bytes
     vendor: str = "generic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptPage:
+    """One generation of one page, as it was accepted. ``headers`` have lower-case names; ``body`` is decoded."""
+
+    url_key: str
+    url: str
+    final_url: str
+    fetched_at_ms: int
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    page_type: str = "product"
+    tier: str = "http"
+    content_hash: str = ""  # hex; of the record that was read from it, or of the keys on a page of a catalogue
+    origin: int = 0  # which database it was fetched for: the start of the store's first run there
+    held: bool = False  # whether its record waits at the write gate, and another one is published
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPage:
+    """The same, ready to be written: the body of ``page`` is empty, ``packed`` is what stands for it."""
+
+    page: KeptPage
+    sha256: bytes
+    size: int
+    packed: bytes
+    dictionary: bytes  # its name; b"" for none
 
 
 @dataclass(slots=True, kw_only=True)
@@ -217,14 +257,20 @@ class Visit:
     status: int = 0  # HTTP status; 0 when no response came
     reason: str = ""  # a sentence for everything that isn't seen
     tier: str = "http"
-    requests: int = 1  # HTTP requests that the visit took, retries and redirects included
+    source: str = ""  # the feed that carried the record, such as "shopify"; "" where the page itself was read
+    requests: int = 1  # HTTP requests that the visit took, retries and redirects included; 0 where a feed carried it
     size_bytes: int = 0
     elapsed_ms: int = 0
     final_url: str = ""
     final_key: str = ""  # differs from target.url_key after an accepted redirect
+    canonical_key: str = ""  # of the page that this one calls its true one; "" for itself
+    amp_key: str = ""  # of its AMP copy
     etag: str | None = None
     last_modified: str | None = None
-    body: bytes = b""  # of a page that was read; Fingerprint lets go of it
+    requested_url: str = ""  # of a page that was read, as the parsers had it
+    body: bytes = b""  # of a page that was read; Keep lets go of it
+    headers: Mapping[str, str] = field(default_factory=dict)  # of what it came with, those that may be kept
+    kept: PackedPage | None = None  # what the page archive gets with the commit
     page_sha256: str = ""
     extracted: tuple[Extracted, ...] = ()
     listings: tuple[Listing, ...] = ()
@@ -233,6 +279,16 @@ class Visit:
     details_hash: str = ""
     source_hash: str = ""
     blocks: tuple[BlockSignal, ...] = ()
+    evidence: str = ""  # of a missing page: core.delist.Evidence
+    stray_hash: str = ""  # of a page without a product: core.soft404
+
+
+class Round(NamedTuple):
+    """One reading of all that a source of a store names, as it's counted in the database."""
+
+    scope_id: int
+    number: int
+    since_ms: int  # when this run began to read, by the database's clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +309,9 @@ class CatalogPage:
     params: str = ""  # fingerprint of the walk's parameters
     next_url: str | None = None  # where a walk by next links goes on
     checkpoint: bool = True
+    visits: tuple[Visit, ...] = ()  # of product pages that this one carries whole, without page id and claim
+    round: Round | None = None  # in which it names them; None: that isn't noted
+    kept: PackedPage | None = None  # what the page archive gets with the commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

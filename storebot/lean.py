@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.request import getproxies
 
 from scrapy import signals
+from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.corestats import CoreStats as ScrapyCoreStats
@@ -20,6 +21,7 @@ from scrapy.http import Request, Response
 from scrapy.logformatter import LogFormatter as ScrapyLogFormatter
 from scrapy.pipelines import ItemPipelineManager as ScrapyItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector
+from tldextract import TLDExtract
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -98,6 +100,18 @@ class HeadersMiddleware:
             if name not in request.headers:
                 request.headers[name] = value
         request.meta.setdefault("download_timeout", self.timeout_s)
+
+
+class CookiesMiddleware(cookies.CookiesMiddleware):
+    """Scrapy's, by the list of public suffixes that is installed with it.
+
+    Scrapy's own downloads that list at the first cookie: from a third party, while the whole crawl waits.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        cookies._split_domain = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+        return super().from_crawler(crawler)
 
 
 class ProxyMiddleware(HttpProxyMiddleware):

@@ -1,4 +1,4 @@
-"""What happens to a visit between the parser and the database: Normalise → Validate → Fingerprint → Save.
+"""What happens to a visit between the parser and the database: Normalise → Validate → Fingerprint → Keep → Save.
 
 Each takes any item and touches only visits. The pages of a walk don't come this way: they must be saved in their order,
 and pipelines work on the items of several responses at once.
@@ -7,14 +7,13 @@ and pipelines work on the items of several responses at once.
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 
-from storebot.core.fingerprint import details_hash, page_hash, record_hash
-from storebot.core.normalise import normalise
+from storebot.core.layout import Layout
+from storebot.core.page import Page
+from storebot.core.record import hashed, normalised, refusal
 from storebot.core.validate import validate
 from storebot.items import Outcome, Problem, Visit
 from storebot.run import Run
@@ -39,20 +38,22 @@ class Normalise:
         if not isinstance(item, Visit) or not item.extracted:
             return item
         context = self.store.context(url=item.final_url or item.target.url, url_key=item.final_key)
-        listings, problems = [], list(item.problems)
-        for extracted in item.extracted:
-            listing, found = normalise(extracted, context)
-            listings.append(listing)
-            problems += found
-        item.listings, item.problems = tuple(listings), tuple(problems)
+        item.listings, problems = normalised(item.extracted, context)
+        item.problems += problems
+        if any(listing.disagreements for listing in item.listings):
+            item.source_hash = ""  # a page that disagrees with itself is read in full every time
         return item
 
 
 class Validate:
-    """Refuse what can't be believed: the visit becomes ``invalid``, and the old rows stay."""
+    """Refuse what can't be believed: the visit becomes ``invalid``, the old rows stay, and the page is kept.
+
+    A field that the store has rules for and doesn't require is told, not refused, where pages no longer yield it.
+    """
 
     def __init__(self, run: Run) -> None:
-        self.required = run.store.required
+        self.run, self.rules, self.required = run, run.store.rules, run.store.required
+        self.layout = Layout([name for name in self.rules.named if name not in self.required])
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -63,13 +64,35 @@ class Validate:
             return item
         fatal: list[Problem] = []
         for listing in item.listings:
-            fatal += validate(listing, self.required, item.problems)
+            fatal += validate(listing, self.required, item.problems, self.rules)
         if not fatal:
+            self._watch(item)
             return item
-        reason = "; ".join(f"{problem.field}: {problem.reason}" for problem in fatal)
+        reason = refusal(fatal)
+        reason += self._kept(item, reason)
         logger.warning("%s: invalid: %s", item.target.url, reason)
         item.outcome, item.reason, item.listings = Outcome.INVALID, reason, ()
         return item
+
+    def close_spider(self) -> None:
+        """Tell of the fields that no page of the run had."""
+        if never := self.layout.never_had():
+            tried = self.rules.tried_in_words(*never)
+            logger.warning("%s: not found on any of %d pages: %s", self.run.store.name, self.layout.pages, tried)
+
+    def _watch(self, visit: Visit) -> None:
+        for name in self.layout.lost(visit.listings):
+            reason = f"not found here, and on all {self.layout.pages - 1} pages before (tried {self._tried(name)})"
+            visit.problems = (*visit.problems, Problem(name, reason))
+            logger.warning("%s: %s: %s%s", visit.target.url, name, reason, self._kept(visit, f"{name}: {reason}"))
+
+    def _tried(self, name: str) -> str:
+        return ", ".join(self.rules.tried(name))
+
+    def _kept(self, visit: Visit, reason: str) -> str:
+        url = visit.final_url or visit.target.url
+        page = Page(url=url, body=visit.body, status=visit.status, headers=visit.headers)
+        return self.run.failed_pages.keep(page, reason, visit.at_ms)
 
 
 class Fingerprint:
@@ -78,16 +101,26 @@ class Fingerprint:
     def process_item(self, item: object) -> object:
         if not isinstance(item, Visit) or not item.listings:
             return item
-        listings = tuple(
-            replace(listing, record_hash=record_hash(listing), details_hash=details_hash(listing))
-            for listing in item.listings
-        )
-        item.listings, item.extracted = listings, ()
-        item.content_hash = page_hash({listing.variant_id: listing.record_hash for listing in listings})
-        item.details_hash = page_hash({listing.variant_id: listing.details_hash for listing in listings})
-        if item.content_hash != item.target.content_hash:  # provenance of what will be written; nobody asks otherwise
-            item.page_sha256 = sha256(item.body).hexdigest()
-        item.body = b""
+        item.listings, item.content_hash, item.details_hash = hashed(item.listings)
+        item.extracted = ()
+        return item
+
+
+class Keep:
+    """Put what the page archive keeps of an accepted page in place of its body: that mustn't wait for the commit."""
+
+    def __init__(self, run: Run) -> None:
+        self.keeper = run.keeper
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(_run(crawler))
+
+    def process_item(self, item: object) -> object:
+        if isinstance(item, Visit) and item.body:
+            if item.outcome is None:
+                self.keeper.pack(item)
+            item.body = b""
         return item
 
 

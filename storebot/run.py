@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 
+from storebot.archive.keeping import Keeper
 from storebot.core.ending import Ending, judge
 from storebot.core.fingerprint import HASH_VERSION
+from storebot.core.rounds import Rounds, Source
 from storebot.core.summary import Summary
 from storebot.db.session import Claim, Finding, Saved, Session, SessionOptions, Standing
 from storebot.exceptions import ExitCode, StorebotError
+from storebot.failed_pages import FailedPages
 from storebot.items import Outcome, Record, RunStatus, Target, Visit, WalkEnd, WalkState
 from storebot.lean import keep_memory
 from storebot.stores.model import Store
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
+
+_SILENCE_S = 10.0  # without a commit, after which it is asked whether there is anything to wait for
 
 
 class Run:
@@ -52,12 +57,20 @@ class Run:
         self.pages_expected = 0
         self.summary: Summary | None = None
         self.error: StorebotError | None = None  # why the run could not go on
+        self.failed_pages = FailedPages.from_settings(settings, store.name)
+        self.keeper = Keeper(settings, store)
         self._max_unsaved = settings.getint("STOREBOT_MAX_UNSAVED")
         self._opened: Session | None = None
         self._walks_open: set[str] = set()
+        self.rounds = Rounds()
+        self._carrying: dict[str, str] = {}  # of these, walks that carry products whole, with the source of the records
+        self._feed_closed = False
+        self._notes: list[str] = []
         self._incomplete_walks: list[str] = []
         self._news = asyncio.Event()
-        self._rows_written = self._change_events = self._internal_errors = self._walks_blocked = 0
+        self._internal_errors = self._walks_blocked = 0
+        self._out = 0  # pages that the feed gave away, and whose visit isn't saved
+        self._unasked = 0  # pages that were read from the archive instead of being fetched
         self._closing = False  # from then on nobody can claim: that is no failure
         self._signal = 0
         self._heartbeat: asyncio.Task[None] | None = None
@@ -103,33 +116,85 @@ class Run:
         while self.is_full:
             await asyncio.sleep(0.02)
 
-    def walk_opened(self, walk: str) -> None:
-        """Say that a walk may still name pages: the feed waits for it until its `WalkEnd` is saved."""
-        self._walks_open.add(walk)
+    def walk_opened(self, walk: str, source: Source, *, carries: str = "") -> None:
+        """Say that a walk of a source may still name pages: the feed waits for it until its `WalkEnd` is saved.
 
-    async def feed(self, claim: Claim) -> AsyncIterator[Target]:
+        Until one that ``carries`` the records of a source has ended no page is claimed at all: what it carries needs no
+        request.
+        """
+        self._walks_open.add(walk)
+        self.rounds.walk(walk, source)
+        if carries:
+            self._carrying[walk] = carries
+
+    def close_feed(self) -> None:
+        """Claim no more pages in this run: the shop refuses what would have carried them."""
+        self._feed_closed = True
+
+    def note(self, text: str) -> None:
+        """Keep a sentence for the run's reason: what was done in another way than the store file asks for."""
+        self._notes.append(text)
+        logger.warning("%s: %s", self.store.name, text)
+
+    async def feed(self, claim: Claim, had: Callable[[Target], Visit | None] | None = None) -> AsyncIterator[Target]:
         """Yield the pages to visit, claimed in batches, until none is left and no walk can name another.
 
-        A batch is claimed when the scheduler ran empty, so that memory doesn't grow with the store (NOTES A4.7).
+        A batch is claimed when the scheduler ran empty, so that memory doesn't grow with the store (NOTES A4.7). A page
+        of which ``had`` gives the visit isn't visited.
         """
         while True:
             self._news.clear()
-            # Asked before the claim: what is saved while it runs may name pages that it didn't see.
-            last = not self._walks_open and not self.session.unsaved
+            # Asked before the claim: what is saved while it runs may name pages that it didn't see, and a page that is
+            # out may have to be looked at again.
+            last = not self._walks_open and not self.session.unsaved and not self._out
+            if self._carrying or self._feed_closed:
+                if last:
+                    return
+                await self._news.wait()
+                continue
             try:
                 batch = await self.session.call(claim)
             except StorebotError as error:
                 if not self._closing:
                     self._failed(error)
                 return
+            self._out += len(batch)
+            asked = 0
             for target in batch:
+                if had is not None and (visit := had(target)) is not None:
+                    await self._submit_unasked(visit)
+                    continue
+                asked += 1
                 yield target
-            if batch:
+            if asked:
                 await self.crawler.signals.wait_for(signals.scheduler_empty)
+            elif batch:
+                continue
             elif last:
                 return
             else:
-                await self._news.wait()
+                await self._wait_for_news()
+
+    async def _submit_unasked(self, visit: Visit) -> None:
+        self._unasked += 1
+        self.submit(visit)
+        await asyncio.sleep(0)  # a whole batch is read in half a second: others must have their turn
+        await self.room()
+
+    async def _wait_for_news(self) -> None:
+        """Wait until something is saved. Each page that is out brings its visit; should one not, the run still ends."""
+        while not self._news.is_set():
+            try:
+                await asyncio.wait_for(self._news.wait(), _SILENCE_S)
+            except TimeoutError:
+                if self._out and not self.session.unsaved and self._is_engine_idle():
+                    logger.error("%s: %d pages were asked for and brought no visit", self.store.name, self._out)
+                    self._out = 0
+                    return
+
+    def _is_engine_idle(self) -> bool:
+        engine = self.crawler.engine
+        return not engine.downloader.active and (engine.scraper.slot is None or engine.scraper.slot.is_idle())
 
     def close_crawl(self, reason: str) -> None:
         """Ask the engine to end the crawl: in-flight pages finish, nothing more is sent."""
@@ -154,10 +219,10 @@ class Run:
         self.pages_expected = session.due
         self._heartbeat = asyncio.create_task(self._beat(session))
         keep_memory()
-        # What was loaded up to here stays; the collector need not look at it for every few hundred objects of a page.
-        gc.collect()
+        # What was loaded up to here stays; the collector need not look at it again. Its thresholds: a page leaves some
+        # 25 objects in cycles, and at 50,000 a crawl of 100,000 pages was a fifth larger than one of 5,000.
         gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
+        gc.set_threshold(10_000, 5, 2)
 
     async def spider_closed(self, reason: str) -> None:
         """Write what is left, give back what was claimed, and finish the run row; say how it ended."""
@@ -166,11 +231,15 @@ class Run:
             self._heartbeat.cancel()
         if self._opened is not None:
             try:
-                await asyncio.to_thread(self._opened.close, partial(self._found, reason))
+                whole = reason in ("finished", "blocked") and not self._signal and self.error is None
+                await asyncio.to_thread(self._opened.close, partial(self._found, reason), whole=whole)
             except Exception as error:  # any: Scrapy logs what a signal's handler raises, and would exit with 0
                 ours = _as_ours(error)
                 logger.error("%s: %s", self.store.name, ours, exc_info=None if ours is error else error)
                 self.error = self.error or ours
+        self.keeper.close()
+        if self._unasked:
+            logger.info("%s: %d pages were read from the page archive, not fetched", self.store.name, self._unasked)
         if self.summary is None or self.error is not None:
             self._found(reason, Standing(outcomes=self.outcomes))
 
@@ -181,6 +250,8 @@ class Run:
         if isinstance(target := meta.get("target"), Target):
             self._give_up(target, failure)
         elif walk := meta.get("walk"):
+            if source := self._carrying.get(walk):
+                self.session.withhold(source)
             reason = f"{walk}: raised {failure.value!r}"
             state, at_ms = WalkState.INCOMPLETE, self.session.now_ms()
             name = self.store.name
@@ -201,13 +272,17 @@ class Run:
         def on_failed(error: StorebotError) -> None:
             loop.call_soon_threadsafe(self._failed, error)
 
-        return Session.open(
+        self.keeper.open()
+        session = Session.open(
             self.settings["STOREBOT_DATABASE_URL"],
             self._options(),
             on_saved=on_saved,
             on_failed=on_failed,
             require_absolute="SCRAPYD_JOB" in os.environ,
+            keep=self.keeper.keep,
         )
+        self.keeper.origin = session.origin
+        return session
 
     def _options(self) -> SessionOptions:
         settings = self.settings
@@ -222,6 +297,8 @@ class Run:
             commit_s=settings.getfloat("STOREBOT_COMMIT_S"),
             revisit_after_ms=self.store.revisit_after_ms,
             error_backoff_ms=settings.getint("STOREBOT_ERROR_BACKOFF_S") * 1000,
+            gate=self.store.gate.declared,
+            delist=self.store.delist.rules,
         )
 
     def _give_up(self, target: Target, failure: Failure) -> None:
@@ -231,11 +308,12 @@ class Run:
     def _saved(self, saved: Sequence[Saved]) -> None:
         tally: Counter[Outcome] = Counter()
         for one in saved:
-            self._rows_written += one.rows_written
-            self._change_events += one.changes
             self.pages_expected += one.new_pages
             if one.outcome is not None:
                 tally[one.outcome] += 1
+            if one.instead_of is not None:
+                tally[one.instead_of] -= 1
+            self._out -= isinstance(one.record, Visit) and bool(one.record.target.page_id) and not one.record.source
             if isinstance(one.record, WalkEnd):
                 self._walk_ended(one.record)
             elif isinstance(one.record, Visit) and not one.record.target.page_id:
@@ -249,6 +327,8 @@ class Run:
 
     def _walk_ended(self, end: WalkEnd) -> None:
         self._walks_open.discard(end.walk)
+        self._carrying.pop(end.walk, None)
+        self.rounds.ended(end.walk, end.reason if end.state is WalkState.INCOMPLETE else "")
         if end.state is WalkState.INCOMPLETE:
             self._incomplete_walks.append(end.reason)
             logger.warning("%s: %s", self.store.name, end.reason)
@@ -289,6 +369,7 @@ class Run:
                 finish_reason=finish_reason,
                 outcomes=standing.outcomes,
                 incomplete_walks=self._incomplete_walks,
+                notes=self._notes,
                 walks_blocked=self._walks_blocked,
                 pages_known=standing.pages_known,
                 pages_read=standing.pages_read,
@@ -296,6 +377,8 @@ class Run:
                 pages_waiting=standing.pages_waiting,
                 listings_known=standing.listings_known,
                 min_listings=self.store.expect.min_listings if self.kind == "backfill" else None,
+                held=standing.held,
+                held_why=standing.held_why,
                 internal_errors=self._internal_errors,
                 signal=self._signal,
                 failure=str(self.error) if self.error else "",
@@ -308,9 +391,10 @@ class Run:
             reason=reason,
             requests=self.summary.requests,
             size_bytes=self.summary.size_bytes,
-            rows_written=self._rows_written,
+            rows_written=standing.rows_written,
             rows_skipped=self.summary.skipped,
-            change_events=self._change_events,
+            change_events=standing.change_events,
+            rounds=self.rounds.judged(finished=finish_reason == "finished" and not self._signal),
         )
 
     def _summary(self, status: RunStatus, reason: str, code: ExitCode, standing: Standing) -> Summary:
@@ -323,8 +407,8 @@ class Run:
             reason=reason,
             exit_code=code,
             outcomes=standing.outcomes,
-            rows_written=self._rows_written,
-            change_events=self._change_events,
+            rows_written=standing.rows_written,
+            change_events=standing.change_events,
             requests=stats.get_value("downloader/request_count", 0),
             size_bytes=stats.get_value("downloader/response_bytes", 0),
             elapsed_s=time.monotonic() - self._started,

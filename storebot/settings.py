@@ -49,14 +49,14 @@ SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 EXTENSIONS_BASE: dict[str, int] = {}
 # Not used: offsite (the spider judges where a redirect ended), httpauth, httpcache, metarefresh (decodes every body).
 DOWNLOADER_MIDDLEWARES = {
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": 100,
+    "storebot.middlewares.robots.RobotsMiddleware": 100,
     "storebot.lean.HeadersMiddleware": 400,  # DefaultHeaders, UserAgent and DownloadTimeout in one
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
     # On a response: decompress 590, then blocks 588, then retry 550. At 900 a block page would be seen compressed.
     "storebot.middlewares.blocks.BlockMiddleware": 588,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
     "storebot.middlewares.redirects.RedirectMiddleware": 600,
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": 700,
+    "storebot.lean.CookiesMiddleware": 700,
     "storebot.lean.ProxyMiddleware": 750,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
 }
@@ -77,6 +77,7 @@ ITEM_PIPELINES = {
     "storebot.pipelines.Normalise": 100,
     "storebot.pipelines.Validate": 200,
     "storebot.pipelines.Fingerprint": 300,
+    "storebot.pipelines.Keep": 350,
     "storebot.pipelines.Save": 400,
 }
 
@@ -100,11 +101,22 @@ STOREBOT_COMMIT_S = 1.0
 STOREBOT_MAX_UNSAVED = 1000
 # First wait before a page that failed is tried again, in seconds. Read by Run.
 STOREBOT_ERROR_BACKOFF_S = 3600
-# How long a block page or a 429 may make one visit wait before its one retry, in seconds. Read by BlockMiddleware.
+# How long a block page or a 429 may make one visit wait before its one retry, in seconds, and a robots.txt that isn't
+# answered each of its two. Read by BlockMiddleware and RobotsMiddleware.
 STOREBOT_BLOCK_WAIT_MAX_S = 60
+# Where pages are kept that couldn't be read, for who mends the store; "" keeps none. Read by FailedPages.
+STOREBOT_FAILED_PAGES = os.environ.get("STOREBOT_FAILED_PAGES", "var/failed_pages")
+# The most of them that are kept of one store: a redesign breaks all pages in the same way. Read by FailedPages.
+STOREBOT_FAILED_PAGES_MAX = 50
+# Where the pages that were read are kept, a file a store; "" or "off" keeps none. Read by Keeper and the commands.
+STOREBOT_ARCHIVE = os.environ.get("STOREBOT_ARCHIVE", "var/pages")
 # "json": the last line of a crawl is followed by the same as one JSON line. Read by the crawl command.
 STOREBOT_SUMMARY = os.environ.get("STOREBOT_SUMMARY", "")
-# "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress.
+# Stages of your own: {"name": "dotted.path.Stage"}; None instead of a path takes one of storebot's out. Read by
+# commands.stage.
+STOREBOT_STAGES: dict[str, str | None] = {}
+# "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress and
+# commands.stage.
 STOREBOT_PROGRESS = os.environ.get("STOREBOT_PROGRESS", "auto")
 # The fast mode, for stores without a browser tier: aiohttp's client (experimental in Scrapy 2.19) and uvloop, which is
 # the extra storebot[fast]. Read here: the reactor is installed before a spider could ask for another loop.

@@ -106,6 +106,8 @@ class Place:
             "STOREBOT_DATABASE_URL": f"sqlite:///{self.database}",
             "STOREBOT_STORES": str(self.stores or ""),
             "STOREBOT_CONTACT": "",
+            "STOREBOT_FAILED_PAGES": str(self.database.parent / "failed"),
+            "STOREBOT_ARCHIVE": str(self.database.parent / "pages"),
             "STOREBOT_PROGRESS": "off",
             "STOREBOT_COMMIT_S": 0.005,
             "DOWNLOAD_VERIFY_CERTIFICATES": False,  # to load the authorities takes a quarter of a crawl

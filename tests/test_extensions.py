@@ -110,6 +110,27 @@ def test_delay_of_the_store_file_is_kept_where_robots_txt_asks_for_less(
     assert delays(place(shop, tmp_path), delay_s=0.02) == {0.02}
 
 
+def test_rate_that_robots_txt_asks_for_is_a_delay_too_and_stays_when_the_slot_is_made_anew(
+    shop: ScriptedShop, tmp_path: Path
+) -> None:
+    shop.says("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 0.01\nRequest-rate: 25/1s\n"))
+    shop.says("/all", listing("/p/1", "/p/2"))
+    found: set[float] = set()
+
+    def look(crawler: Crawler) -> None:
+        def received() -> None:
+            assert crawler.engine is not None
+            downloader = crawler.engine.downloader
+            found.update(slot.delay for slot in downloader.slots.values())
+            for slot in [*downloader.slots]:
+                downloader.slots.pop(slot)  # what Scrapy does with one that is idle for a minute
+
+        crawler.signals.connect(received, signals.request_left_downloader, weak=False)
+
+    place(shop, tmp_path).crawl("backfill", look=look, DOWNLOAD_DELAY=0.005)
+    assert found == {0.005, 0.04}  # robots.txt itself is asked before it can ask
+
+
 def test_crawl_delay_is_not_looked_at_where_robots_txt_is_not_obeyed() -> None:
     with pytest.raises(NotConfigured, match=r"robots\.txt is not asked"):
         CrawlDelay.from_crawler(get_crawler(Spider, {"ROBOTSTXT_OBEY": False}))

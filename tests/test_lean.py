@@ -13,6 +13,7 @@ from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from storebot.lean import (
+    CookiesMiddleware,
     CoreStats,
     HeadersMiddleware,
     ItemPipelineManager,
@@ -73,6 +74,24 @@ def test_proxies_are_asked_for_only_where_the_environment_names_one(monkeypatch:
     request = Request("http://shop.example/")
     ProxyMiddleware.from_crawler(crawler()).process_request(request)
     assert request.meta["proxy"] == "http://127.0.0.1:3128"
+
+
+@pytest.mark.parametrize(
+    ("domain", "sent"), [("", True), ("; Domain=shop.example.co.uk", True), ("; Domain=co.uk", False)]
+)
+def test_cookies_keep_to_their_shop_and_no_list_of_suffixes_is_downloaded(
+    monkeypatch: pytest.MonkeyPatch, domain: str, sent: bool
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("requests.Session.get", lambda *args, **_: asked.append(args))
+    middleware = CookiesMiddleware.from_crawler(crawler())
+    request = Request("http://shop.example.co.uk/")
+    answer = Response(request.url, headers={"Set-Cookie": f"session=1{domain}"})
+    middleware.process_response(request, answer)
+    following = Request("http://shop.example.co.uk/p/1")
+    middleware.process_request(following)
+    assert (following.headers.get("Cookie") == b"session=1") is sent
+    assert asked == []
 
 
 def test_core_stats_say_when_and_why_a_crawl_ended() -> None:

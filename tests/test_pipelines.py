@@ -14,7 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from storebot.core.fingerprint import page_hash
 from storebot.items import Extracted, Outcome, Problem, Target, Visit
-from storebot.pipelines import Fingerprint, Normalise, Save, Validate
+from storebot.pipelines import Fingerprint, Keep, Normalise, Save, Validate
 from storebot.run import Run
 from storebot.spiders.backfill import BackfillSpider
 from tests.inside import Place, store_folder
@@ -94,6 +94,20 @@ def test_problems_of_the_page_travel_along(run: Run) -> None:
     assert "gtin" in [problem.field for problem in done.problems]
 
 
+def test_a_body_is_let_go_before_the_commit_and_only_an_accepted_one_is_packed(run: Run) -> None:
+    run.keeper.open()
+    accepted, refused = visit({"name": "Mug", "price": "5.00"}), visit({"name": "Mug"})
+    for one in (accepted, refused):
+        one.body, one.headers = b"<html>Mug</html>" * 900, {"content-type": "text/html"}
+        Keep(run).process_item(through(run, one))
+    run.keeper.close()
+    assert (accepted.body, refused.body, refused.kept) == (b"", b"", None)
+    assert accepted.kept is not None
+    assert (accepted.kept.page.body, accepted.kept.page.content_hash) == (b"", accepted.content_hash)
+    assert len(accepted.kept.packed) < accepted.kept.size / 20
+    assert accepted.page_sha256 == accepted.kept.sha256.hex()
+
+
 def test_visit_without_a_parse_and_other_items_pass_untouched(run: Run) -> None:
     gone = Visit(target=Target(store="shop", url=KEY, url_key=KEY), at_ms=1, outcome=Outcome.MISSING, status=404)
     for item in (gone, {"name": "of a user's own spider"}):
@@ -145,3 +159,13 @@ def test_steps_are_not_there_for_a_spider_without_a_store(step: Any, tmp_path: P
 
     asyncio.run(main())
     assert seen == []
+
+
+def test_a_page_that_disagrees_with_itself_is_read_in_full_next_time(run: Run) -> None:
+    agreed = visit({"name": "Mug", "price": "19.90", "currency": "EUR"})
+    agreed.source_hash = "known"
+    assert through(run, agreed).source_hash == "known"
+    conflicting = visit({"name": "Mug", "price": "US$ 19.90", "currency": "EUR"})
+    conflicting.source_hash = "known"
+    assert Normalise(run).process_item(conflicting) is conflicting
+    assert (conflicting.source_hash, conflicting.listings[0].disagreements[0].field) == ("", "currency")

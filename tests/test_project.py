@@ -86,6 +86,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """Build the wheel from a copy of what git would hold, with the setuptools of this environment."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT / "storebot", source / "storebot", ignore=shutil.ignore_patterns("__pycache__"))
+    coded = source / "storebot" / "stores" / "coded-shop"  # a store's folder need not be a name of Python
+    coded.mkdir()
+    for name in ("store.toml", "product.py", "catalogue.py"):
+        (coded / name).write_text("")
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = run(
@@ -107,6 +111,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: zipfile.ZipFile) -> No
     assert present - packaged == set()
     assert any(name.startswith("storebot/db/migrations/versions/") for name in packaged)
     assert "storebot/stores/books/store.toml" in packaged
+    assert {f"storebot/stores/coded-shop/{name}" for name in ("store.toml", "product.py", "catalogue.py")} <= packaged
 
 
 def test_the_wheel_says_the_version_and_scrapys_entry_point(wheel: zipfile.ZipFile) -> None:

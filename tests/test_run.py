@@ -17,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
 from sqlalchemy import Connection
 
+from storebot.core.rounds import Source
 from storebot.db import leases
 from storebot.db.database import Database
 from storebot.db.holders import this_process
@@ -54,12 +55,31 @@ def run_of(spider: scrapy.Spider) -> Run:
 # --- the feed -----------------------------------------------------------------------------------------------------
 
 
+class Forgetful(BackfillSpider):
+    """Asks for a page and forgets it: a fault of ours that nothing reports."""
+
+    def page_request(self, target: Target, *, conditional: bool = True) -> Request:
+        request = super().page_request(target, conditional=conditional)
+        return request.replace(callback=_forget) if target.url.endswith("/p/3") else request
+
+
+def _forget(response: Response) -> None:
+    """Make no visit of it."""
+
+
+def test_a_page_that_brings_no_visit_does_not_keep_the_run_alive(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storebot.run._SILENCE_S", 0.2)
+    done = place.crawl("backfill", spider=Forgetful)
+    assert done.summary.outcomes == {Outcome.NEW: PAGES - 1}
+    assert (done.summary.status, done.summary.reason) == (RunStatus.PARTIAL, "1 pages left")
+
+
 class Late(BackfillSpider):
     """Has a walk whose only page, and its end, are saved after a claim looked and before the feed learns of it."""
 
     async def start(self) -> AsyncIterator[Request]:
         self._run = run = run_of(self)
-        run.walk_opened("late")
+        run.walk_opened("late", Source.CATALOGUE)
         looked, may_go_on = threading.Event(), threading.Event()
 
         def claim(conn: Connection) -> list[Target]:
@@ -93,7 +113,7 @@ class OpenWalk(BackfillSpider):
 
     async def start(self) -> AsyncIterator[Request]:
         run = run_of(self)
-        run.walk_opened("open")
+        run.walk_opened("open", Source.CATALOGUE)
         run.on_visits.append(self.saved)
         async for request in super().start():
             yield request
@@ -161,7 +181,7 @@ class BrokenWalk(BackfillSpider):
     """Has a second walk whose parser raises."""
 
     async def start(self) -> AsyncIterator[Request]:
-        run_of(self).walk_opened("broken")
+        run_of(self).walk_opened("broken", Source.CATALOGUE)
         yield Request(f"{self.store.base_url}/all", callback=self.trip, meta={"walk": "broken"})
         async for request in super().start():
             yield request

@@ -1,6 +1,6 @@
 """``scrapy crawl``: Scrapy's own command, with the exit codes and the last line of DESIGN §5.
 
-The one command that shadows Scrapy's, which exits 0 for a crawl that fetched nothing (NOTES A4). A spider without a
+It shadows Scrapy's, which exits 0 for a crawl that fetched nothing (NOTES A4). A spider without a
 run (a user's own) keeps Scrapy's behaviour.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
@@ -17,7 +18,9 @@ from scrapy.exceptions import UsageError
 from storebot.core.summary import Summary
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.run import Run
+from storebot.spiders.arguments import check_arguments
 from storebot.stores import load_store
+from storebot.stores.wording import nearest
 
 if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess, Crawler
@@ -43,6 +46,8 @@ class Command(ScrapyCrawl):
         if sys.stderr.isatty() and opts.loglevel is None and self.settings is not None:
             self.settings.set("LOG_LEVEL", "WARNING", priority="command")  # the progress bar has the terminal
         process = cast("AsyncCrawlerProcess", self.crawler_process)
+        if not self._is_spider(args[0], process.spider_loader.list()):
+            return
         crawler = self._create_crawler(args[0])
         process.crawl(crawler, **opts.spargs)
         process.start()
@@ -53,6 +58,7 @@ class Command(ScrapyCrawl):
         assert self.settings is not None
         folders = [folder for folder in self.settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
         try:
+            check_arguments(phase, opts.spargs)
             name = opts.spargs.get("store")
             if not name:
                 raise UsageError(f"which store? scrapy crawl {phase} -a store=NAME")
@@ -62,6 +68,16 @@ class Command(ScrapyCrawl):
             self.exitcode = int(error.exit_code)
             return False
         return True
+
+    def _is_spider(self, name: str, known: Sequence[str]) -> bool:
+        """Look the name up before Scrapy does, which answers an unknown one with a traceback."""
+        if name in known:
+            return True
+        close = nearest(name, known)
+        meant = f" (did you mean {close!r}?)" if close else ""
+        print(f"no spider is named {name!r}{meant}: there are {', '.join(sorted(known))}", file=sys.stderr)
+        self.exitcode = int(ExitCode.USAGE)
+        return False
 
     def _report(self, crawler: Crawler, opts: argparse.Namespace, *, failed: bool) -> ExitCode:
         run = crawler.get_extension(Run) if not failed else None

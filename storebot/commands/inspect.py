@@ -19,8 +19,8 @@ from storebot.core.normalise import Context
 from storebot.core.page import Page
 from storebot.core.parsing.rules import ProductRules
 from storebot.core.urls import url_key
-from storebot.exceptions import StorebotError
-from storebot.stores import load_store
+from storebot.exceptions import ArchiveUnusable, StorebotError
+from storebot.stores import load_store, saved_pages
 from storebot.stores.model import Store
 
 TIMEOUT_S = 30
@@ -34,7 +34,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
 
     def syntax(self) -> str:
-        return "URL | FILE --url URL [--status N] [--header 'K: V'] | --key URL…"
+        return "URL | FILE [--url URL] [--status N] [--header 'K: V'] | --archived URL --store NAME | --key URL…"
 
     def short_desc(self) -> str:
         return "Show the key, block verdict and listings of one page as JSON"
@@ -42,9 +42,10 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--store", help="read the page with this store's file (selectors, keys, locale)")
-        parser.add_argument("--url", help="where a saved page was fetched from")
+        parser.add_argument("--url", help="where a file was fetched from, unless the one beside it says so")
         parser.add_argument("--status", type=int, default=200, help="its HTTP status (default 200)")
         parser.add_argument("--header", action="append", default=[], metavar="'K: V'", help="a header it came with")
+        parser.add_argument("--archived", action="store_true", help="the page as it was kept last; fetch nothing")
         parser.add_argument("--key", action="store_true", help="print each URL's key, and fetch nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,7 +58,7 @@ class Command(ScrapyCommand):
             elif len(args) != 1:
                 raise UsageError("one URL or one file")
             else:
-                page = self._page(args[0], opts)
+                page = self._kept(args[0], store) if opts.archived else self._page(args[0], opts)
                 print(orjson.dumps(inspect_page(page, store), option=orjson.OPT_INDENT_2).decode())
         except (StorebotError, OSError) as error:
             print(error, file=sys.stderr)
@@ -69,13 +70,34 @@ class Command(ScrapyCommand):
         for url in urls:
             print(url_key(url, store.key_rules) if store else url_key(url))
 
+    def _kept(self, url: str, store: Store | None) -> Page:
+        from storebot.archive import Archive, archive_path
+        from storebot.archive.keeping import archive_folder
+        from storebot.archive.rereading import page_of
+
+        assert self.settings is not None
+        folder = archive_folder(self.settings)
+        if store is None or folder is None:
+            raise UsageError("--archived needs --store, and STOREBOT_ARCHIVE")
+        archive = Archive.read(archive_path(folder, store.name))
+        try:
+            kept = archive.latest(url_key(url, store.key_rules))
+        finally:
+            archive.close()
+        if kept is None:
+            raise ArchiveUnusable(f"{store.name}: {url} isn't in the page archive")
+        return page_of(kept)
+
     def _page(self, source: str, opts: argparse.Namespace) -> Page:
         if source.startswith(("http://", "https://")):
             return self._fetch(source)
+        path = Path(source)
+        if not opts.url and saved_pages.facts_path(path).is_file():
+            return saved_pages.read_page(path, saved_pages.read_facts(path))
         if not opts.url:
             raise UsageError("a saved page needs --url: where it was fetched from")
         headers = dict(_header(text) for text in opts.header)
-        return Page(url=opts.url, body=Path(source).read_bytes(), status=opts.status, headers=headers)
+        return Page(url=opts.url, body=saved_pages.read_body(path), status=opts.status, headers=headers)
 
     def _fetch(self, url: str) -> Page:
         assert self.settings is not None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from storebot.core.availability_words import DENIALS, PHRASES, UNSPACED
 from storebot.items import Availability
 
 _MAX_TEXT = 300  # characters; a stock line is shorter, and a longer text speaks of other things too
@@ -27,95 +28,34 @@ _TERMS = {term.value.lower(): term for term in Availability} | {
 }
 
 # The order is the rule: what denies comes first, for "in stock" is a part of "not in stock"; what limits comes next.
-_PHRASES: tuple[tuple[Availability, str], ...] = (
-    (
-        Availability.DISCONTINUED,
-        r"discontinued|no longer (?:available|sold|made)|nicht mehr (?:lieferbar|verfügbar|erhältlich)"
-        r"|plus disponible"
-        r"|produit arrêté|descatalogado|ukončen(?:o|á|ý)? výrob\w*|prodej ukončen|снят с производства|wycofan\w*",
-    ),
-    (
-        Availability.SOLD_OUT,
-        r"sold[ -]out|ausverkauft|vergriffen|uitverkocht|vyprodáno|vypredané"
-        r"|wyprzedan[eyao]|slutsåld|"
-        r"utsolgt|udsolgt|loppuunmyyty|läbi müüdud|распродан[оаы]?|розпродано|tükendi|εξαντλ\w+",
-    ),
-    (
-        Availability.OUT_OF_STOCK,
-        r"out[ -]of[ -]stock|no stock|(?<![\d.,])0 (?:in stock|available|left|pcs|st|ks|szt)|(?:un|not "
-        r"|non[- ])available"
-        r"|(?:not|isn't|aren't|never|no longer|non)\W+(?:\w+\W+){0,2}?(?:in stock|available)"
-        r"|(?:when|once|if|until|as soon as)\W+(?:\w+\W+){0,3}?(?:in stock|available)"
-        r"|(?:back |again )?(?:in stock|available) (?:again )?(?:soon|shortly)|coming soon|notify me|email me when"
-        r"|nicht (?:auf lager|am lager|vorrätig|verfügbar|lieferbar|erhältlich)|(?:derzeit|momentan|zurzeit"
-        r"|aktuell) nicht\b.*"
-        r"|nicht mehr auf lager|kein bestand|(?:en )?rupture(?: de stock)?|épuisé\w*|indisponible"
-        r"|pas (?:en stock|disponible)"
-        r"|non disponible|agotad[oa]s?|sin (?:stock|existencias?|inventario)|no (?:hay stock|disponible)"
-        r"|fuera de stock"
-        r"|non disponibil[ei]|esaurit[oaie]|terminat[oa]|esgotad[oa]s?|indisponível|fora de estoque"
-        r"|sem (?:estoque|stock)"
-        r"|avise-?me|niet (?:op voorraad|leverbaar|beschikbaar)|není (?:skladem|na skladě|dostupn\w+)"
-        r"|nie je (?:skladom|na sklade)"
-        r"|nedostupn\w*|niedostępn\w*|brak (?:w magazynie|towaru|na stanie)|(?:ej|inte|slut) i lager|tillfälligt slut"
-        r"|ikke (?:på lager|tilgjengelig)|ei (?:varastossa|saatavilla)|нет (?:в наличии|на складе)|отсутствует"
-        r"|закончил\w+"
-        r"|нема[єе]? (?:в|у) наявності|відсутній|nincs (?:raktáron|készleten)|elfogyott|stoc epuizat"
-        r"|indisponibil|nu este în stoc"
-        r"|stokta yok|μη διαθέσιμ\w+|изчерпан\w*|няма (?:в )?налич\w+|laost otsas|otsas|pole laos"
-        r"|hết hàng|(?:stok )?habis|نفد|غير متوفر|ناموجود|אזל(?: מהמלאי)?",
-    ),
-    (
-        Availability.PRE_ORDER,
-        r"pre-?orders?|vorbestell\w+|précommande\w*|preventa|preordine|pré-venda"
-        r"|předobjedn\w+|przedsprzedaż"
-        r"|предзаказ\w*|передзамовлення|förbeställ\w*|forhåndsbestill\w*",
-    ),
-    (
-        Availability.BACK_ORDER,
-        r"back-?orders?(?:ed)?|on backorder|sur commande|under tilaus|nachbestellt"
-        r"|na objednávku|na zamówienie|на заказ|под заказ"
-        r"|під замовлення|beställningsvara|bestillingsvare",
-    ),
-    (Availability.MADE_TO_ORDER, r"made to order|auf bestellung(?: gefertigt)?|custom[- ]made"),
-    (Availability.IN_STORE_ONLY, r"in[- ]store only|nur im (?:laden|geschäft)|only in stores?|uniquement en magasin"),
-    (
-        Availability.LIMITED_AVAILABILITY,
-        r"low (?:in )?stock|limited (?:stock|availability)|almost gone"
-        r"|nur noch wenige|wenige exemplare|derniers? articles?"
-        r"|stock (?:faible|limité)|últimas? unidade?s|ultimi pezzi|ostatni\w+ sztuk\w*|poslední kus\w*",
-    ),
-    (
-        Availability.IN_STOCK,
-        r"in[ -]stock|instock|(?:\d+|only \d+) (?:available|left|in stock)|available|ready to ship"
-        r"|ships? (?:today|within|in|now)|on stock"
-        r"|(?:auf|am|ab) lager|lagernd|vorrätig|(?:sofort )?(?:lieferbar|verfügbar)|en stock|disponibles?|dispo"
-        r"|en existencia|hay stock"
-        r"|disponibil[ei]|disponibilità(?: immediata)?|disponíve(?:l|is)|em (?:estoque|stock)|pronta entrega"
-        r"|op voorraad|leverbaar|voorradig"
-        r"|skladem|skladom|na skladě|na sklade|dostupn[éýáo]|dostępn[yaeo]|w magazynie|na stanie|i lager"
-        r"|på lager|finns i lager|varastossa"
-        r"|в наличии|есть на складе|(?:в|у|є в) наявності|raktáron|készleten|(?:în|in) stoc|disponibil"
-        r"|stokta(?: var)?|άμεσα διαθέσιμ\w+|διαθέσιμ\w+"
-        r"|в наличност|наличен|налично|laos|còn hàng|tersedia|متوفر|موجود|במלאי",
-    ),
+_BEFORE_DENIAL = (Availability.DISCONTINUED, Availability.SOLD_OUT, Availability.OUT_OF_STOCK)
+_AFTER_DENIAL = (
+    Availability.PRE_ORDER,
+    Availability.BACK_ORDER,
+    Availability.MADE_TO_ORDER,
+    Availability.IN_STORE_ONLY,
+    Availability.ONLINE_ONLY,
+    Availability.LIMITED_AVAILABILITY,
+    Availability.IN_STOCK,
 )
-# Scripts without spaces between words.
-_UNSPACED: tuple[tuple[Availability, str], ...] = (
-    (Availability.OUT_OF_STOCK, r"在庫(?:なし|切れ)|品切れ|缺货|缺貨|无货|無貨|补货中|補貨中|일시품절|입고 ?예정"),
-    (Availability.SOLD_OUT, r"売り切れ|完売|售罄|품절"),
-    (Availability.PRE_ORDER, r"予約|预订|預購|예약"),
-    (Availability.MADE_TO_ORDER, r"受注生産"),
-    (Availability.IN_STOCK, r"在庫あり|有货|有貨|现货|現貨|재고 ?있음"),
-)
-_DENIALS = r"no|not|nicht|não|non|niet|inte|ikke|ej|nie|není|ne|не|нет|nu|nincs|ei|pas|μη|δεν"
-_POSITIVE = dict(_PHRASES)[Availability.IN_STOCK]
+
+
+def _of_all(table: Mapping[str, Mapping[Availability, str]], term: Availability) -> str:
+    """Return the phrases of all languages for one term: a stock line doesn't say which language it is in."""
+    return "|".join(phrases[term] for phrases in table.values() if term in phrases)
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])", re.IGNORECASE)
+
+
 # A denial of any language at most a word before a promise of any language, behind the phrases that say more.
-_DENIED = (Availability.OUT_OF_STOCK, rf"(?:{_DENIALS})\s+(?:\w+\s+)?(?:{_POSITIVE})")
-_ALL = (*_PHRASES[:3], _DENIED, *_PHRASES[3:])
+_DENIED = _whole(rf"(?:{DENIALS})\s+(?:\w+\s+)?(?:{_of_all(PHRASES, Availability.IN_STOCK)})")
 _PATTERNS = (
-    *((term, re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])", re.IGNORECASE)) for term, words in _ALL),
-    *((term, re.compile(words)) for term, words in _UNSPACED),
+    *((term, _whole(_of_all(PHRASES, term))) for term in _BEFORE_DENIAL),
+    (Availability.OUT_OF_STOCK, _DENIED),
+    *((term, _whole(_of_all(PHRASES, term))) for term in _AFTER_DENIAL),
+    *((term, re.compile(words)) for term in Availability if (words := _of_all(UNSPACED, term))),
 )
 
 _CONDITIONS = {

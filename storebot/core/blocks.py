@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from html import unescape
 from typing import NamedTuple
 
 from storebot.core.block_signatures import SIGNATURES, Kind, Signature, Strength, Where
 from storebot.core.page import Page
+from storebot.core.text import unescape
 from storebot.items import BlockSignal, PageType
 
 SCAN_BYTES = 512 * 1024  # a challenge of 275 KB had its marker at byte 128,000 (us/crw pull request 288)
@@ -35,7 +35,9 @@ _SUSPECT = frozenset({202, 405, 406, 503})  # challenges come with these too: ha
 _ENOUGH = 2
 _ENOUGH_FOR_ERRORS = 3  # 404, 410 and 5xx say what they are: only a page that is surely something else is a block
 
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.DOTALL)
+_FOR_MACHINES = (PageType.SITEMAP, PageType.FEED)  # may be as short as they like
+
+_TITLE = re.compile(r"<title[^<>]*>((?:[^<]|<(?!/title)){0,2000})")  # bounded: pages with 70,000 of them were tried
 _VENDOR_WEIGHT = {Strength.HINT: 1, Strength.WEAK: 2, Strength.STRONG: 4}
 
 
@@ -166,7 +168,7 @@ def _header_line(page: Page, pattern: str) -> str:
 
 def _is_tiny(page: Page, page_type: PageType) -> bool:
     """Whether a successful answer is too short to be a page of a store. JSON may be: an API's last page is ``[]``."""
-    if page.status >= 300 or page_type is PageType.SITEMAP:
+    if page.status >= 300 or page_type in _FOR_MACHINES:
         return False
     body = page.body.strip()
     return len(body) < TINY_BYTES and not body.startswith((b"{", b"["))
@@ -174,5 +176,5 @@ def _is_tiny(page: Page, page_type: PageType) -> bool:
 
 def _length_signal(page: Page, page_type: PageType, typical_bytes: int | None) -> BlockSignal | None:
     limit = SHORT_BYTES if typical_bytes is None else typical_bytes * SHORT_SHARE
-    short = page_type is not PageType.SITEMAP and len(page.body) < limit
+    short = page_type not in _FOR_MACHINES and len(page.body) < limit
     return BlockSignal("length", str(len(page.body))) if short or _is_tiny(page, page_type) else None

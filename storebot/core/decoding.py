@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import re
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
-_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _NOT_FOR_PAGES = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"})
 LAST_RESORT = "cp1252"
 ASCII_INCOMPATIBLE = ("utf-16", "utf-32", "iso2022", "hz", "utf-7", "cp037", "cp500")
@@ -80,5 +78,5 @@ def _if_valid(body: bytes, encoding: str) -> str | None:
     except ValueError:
         text = body.decode(encoding, "replace")
     broken = text.count("\ufffd")
-    whole = len(_NON_ASCII.findall(text)) - broken
+    whole = len(text) - len(text.encode("ascii", "ignore")) - broken
     return text if whole >= 4 * broken else None

@@ -16,6 +16,7 @@ class Ending:
     finish_reason: str  # Scrapy's: finished, shutdown, closespider_timeout … or one of ours
     outcomes: Mapping[Outcome, int]
     incomplete_walks: Sequence[str] = ()  # a sentence each
+    notes: Sequence[str] = ()  # what was done in another way than the store file asks for, a sentence each
     walks_blocked: int = 0  # pages of the catalogue and sitemaps that were block pages
     pages_known: int = 0
     pages_read: int = 0  # of these, with a record
@@ -23,6 +24,8 @@ class Ending:
     pages_waiting: int = 0  # not observed by an earlier run, and not due again yet
     listings_known: int = 0
     min_listings: int | None = None  # the store's [expect], for a backfill; 0 says that it may be empty
+    held: int = 0  # pages whose change the write gate holds
+    held_why: str = ""  # the sentence of the gate that holds most of them
     internal_errors: int = 0  # exceptions in our own code
     signal: int = 0  # SIGINT or SIGTERM that asked for the end
     failure: str = ""  # why the run could not go on at all
@@ -30,7 +33,7 @@ class Ending:
 
 
 def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
-    """Return status, reason (empty for a complete run) and exit code. The worst fact wins.
+    """Return status, reason (for a complete run nothing but notes) and exit code. The worst fact wins.
 
     Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, not all
     of them missing or moved or skipped, and something found at all (a crawl that found nothing has failed).
@@ -44,11 +47,16 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
     blocked = outcomes.get(Outcome.BLOCKED, 0) + end.walks_blocked
     seen = sum(count for outcome, count in outcomes.items() if outcome.seen)
     doubts = _doubts(end, outcomes)
+    if end.held:
+        doubts = f"{_held(end)}; {doubts}".rstrip("; ")
     if end.finish_reason == "blocked" or (blocked and not seen):
         return RunStatus.BLOCKED, doubts or "the store answers with block pages", ExitCode.BLOCKED
     if end.internal_errors:
         reason = f"{end.internal_errors} exceptions in storebot itself, see the log; {doubts}".rstrip("; ")
-        return RunStatus.PARTIAL, reason, ExitCode.INTERNAL_ERROR
+        status = RunStatus.HELD if end.held else RunStatus.PARTIAL
+        return status, reason, ExitCode.INTERNAL_ERROR
+    if end.held:
+        return RunStatus.HELD, doubts, ExitCode.HELD
     if not end.pages_known and end.min_listings != 0:
         reason = doubts or "no product page was found: check [discover], [catalogue] and product_url of the store file"
         return RunStatus.FAILED, reason, ExitCode.PARTIAL
@@ -56,7 +64,12 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
         return RunStatus.INTERRUPTED, f"closed early: {end.finish_reason}; {doubts}".rstrip("; "), ExitCode.PARTIAL
     if doubts:
         return RunStatus.PARTIAL, doubts, ExitCode.PARTIAL
-    return RunStatus.COMPLETE, "", ExitCode.COMPLETE
+    return RunStatus.COMPLETE, "; ".join(end.notes), ExitCode.COMPLETE
+
+
+def _held(end: Ending) -> str:
+    what = "the change of 1 page is" if end.held == 1 else f"the changes of {end.held} pages are"
+    return f"{what} held, not published: {end.held_why}; see `scrapy holds`"
 
 
 def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
@@ -80,4 +93,4 @@ def _doubts(end: Ending, outcomes: Mapping[Outcome, int]) -> str:
     if end.pages_waiting:
         parts.append(f"{end.pages_waiting} pages of an earlier run that failed wait for their next try")
     parts.extend(end.incomplete_walks)
-    return "; ".join(parts)
+    return "; ".join((*parts, *end.notes)) if parts else ""

@@ -24,3 +24,16 @@ def gtin14(text: str) -> str:
     if (3 * sum(numbers[0:13:2]) + sum(numbers[1:13:2]) + numbers[13]) % 10:
         raise ValueError(f"{text[:40]!r} isn't a GTIN: its check digit is wrong")
     return padded
+
+
+def gtin_of_isbn(text: str) -> str:
+    """Return the ISBN-13 of a valid ISBN-10; any other text as it is (ISO 2108: 978, the digits, a new check digit)."""
+    code = text.translate(_SEPARATORS).upper()
+    body, check = code[:9], code[9:]
+    if len(code) != 10 or not (body.isascii() and body.isdigit() and (check.isdigit() or check == "X")):
+        return text
+    total = sum((10 - place) * int(digit) for place, digit in enumerate(body)) + (10 if check == "X" else int(check))
+    if total % 11:
+        return text
+    numbers = [int(digit) for digit in f"978{body}"]
+    return f"978{body}{-(sum(numbers[::2]) + 3 * sum(numbers[1::2])) % 10}"

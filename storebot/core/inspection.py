@@ -18,8 +18,8 @@ from storebot.items import Listing, PageType
 def inspection(page: Page, rules: ProductRules, context: Context, markers: Iterable[str] = ()) -> dict[str, Any]:
     """Return ``{key, block, listings, problems}``.
 
-    ``block`` is None or vendor, kind and signals; a block page has no listings. A listing is the record of DESIGN §6,
-    with prices as decimal text beside their minor units.
+    ``block`` is None or vendor, kind and signals; a block page has no listings, nor has one that broke the store's own
+    code. A listing is the record of DESIGN §6, with prices as decimal text beside their minor units.
     """
     reading = read_product(page, rules) if page.status < 400 else None
     block = classify(
@@ -29,7 +29,7 @@ def inspection(page: Page, rules: ProductRules, context: Context, markers: Itera
         markers=markers,
     )
     listings, problems = [], list(reading.problems) if reading else []
-    if reading and block is None:
+    if reading and block is None and not reading.failure:
         for extracted in reading.extracted:
             listing, found = normalise(extracted, context)
             listings.append(_record(listing))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -20,6 +21,8 @@ from storebot.items import Availability, Disagreement, Extracted, Listing, Probl
 # Characters that a field keeps; what is beyond is a page taken for a name, and 1 MB of it must not travel on.
 LIMITS = {"name": 1_000, "description": 50_000, "canonical_url": 2_048, "variant_id": 2_048}
 _LIMIT = 255
+_MAX_LINE = 1_000  # characters of a line of stock
+_MOST_REVIEWS = 10**9  # what has more isn't a number of reviews, and no column holds it
 _MAX_IMAGES = 100
 _MAX_OPTIONS = 50
 _MAX_DEPTH = 20  # of a category path
@@ -86,12 +89,17 @@ def _text(name: str, value: object, context: Context, problems: list[Problem]) -
     if len(value) > limit:
         problems.append(Problem(name, f"{value[:60]!r}… has {len(value)} characters: cut to {limit}"))
         # Cleaning costs time by length: most of a megabyte goes before, the rest after.
-        text = clean_text(clean_text(value[: 4 * limit])[:limit])
+        text = clean_text(_clean_long(value[: 4 * limit])[:limit])
     else:
-        text = clean_text(value)
+        text = clean_text(value) if len(value) <= LIMITS["name"] else _clean_long(value)
     if not text.isascii() and REPLACEMENT in text:
         problems.append(Problem(name, f"{text[:60]!r} has characters that couldn't be decoded"))
     return text or None
+
+
+@lru_cache(maxsize=4)  # thousands of variants may have one description: a few milliseconds for each of them
+def _clean_long(text: str) -> str:
+    return clean_text(text)
 
 
 def _gtin(name: str, value: object, context: Context, problems: list[Problem]) -> str | None:
@@ -107,7 +115,7 @@ def _gtin(name: str, value: object, context: Context, problems: list[Problem]) -
 def _availability(name: str, value: object, context: Context, problems: list[Problem]) -> Availability | None:
     if not isinstance(value, str) or not value.strip():
         return None
-    found = read_availability(value, context.availability_phrases)
+    found = read_availability(value[:_MAX_LINE], context.availability_phrases)
     if found is None:
         problems.append(Problem("availability", f"{value[:60]!r} is no availability that is known"))
     return found
@@ -191,7 +199,11 @@ def _count(name: str, value: object, context: Context, problems: list[Problem]) 
     if match is None:
         problems.append(Problem("review_count", f"{value[:60]!r} isn't a number of reviews"))
         return None
-    return int(re.sub(r"\D", "", match[1]))
+    count = int(re.sub(r"\D", "", match[1]))
+    if count > _MOST_REVIEWS:
+        problems.append(Problem("review_count", f"{value[:60]!r} isn't a number of reviews"))
+        return None
+    return count
 
 
 def _real(found: tuple[Disagreement, ...], context: Context, currency: str | None) -> list[Disagreement]:

@@ -10,9 +10,10 @@ from storebot.core.availability import read_availability
 from storebot.core.money import EXPONENTS, rounded, to_minor
 from storebot.core.parsing.currency import currencies_named
 from storebot.core.parsing.price import Price, parse_price
+from storebot.core.parsing.rules import PARSER_NUMBER
 from storebot.items import Disagreement, Problem
 
-_MACHINE = ("jsonld", "microdata", "opengraph")
+_MACHINE = ("jsonld", "microdata", "rdfa", "opengraph", "shopify", "woocommerce", "merchant", PARSER_NUMBER)
 _NO_PRICE = frozenset({"placeholder", "on_request"})
 _BOUNDS = ("price_min", "price_max")
 

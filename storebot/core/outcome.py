@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from storebot.core.delist import Evidence
 from storebot.items import Outcome
 
 GONE = (404, 410)
@@ -21,25 +22,46 @@ class Answer:
     is_product_url: bool  # the final URL matches product_url
     identified: bool  # name, and a price, availability or SKU
     problems: tuple[str, ...] = ()
+    failure: str = ""  # the store's own code broke
+    tried: str = ""  # the selectors that were there for what identifies a product
+    soft_404: str = ""  # by what sign it's a page for what isn't there; asked only where it isn't identified
+    landing: str = ""  # what a redirect led to, where that means that the product is gone
 
 
 def outcome_of(answer: Answer) -> tuple[Outcome | None, str]:
     """Return the outcome and the reason; None where the page was read and only the database can tell.
 
-    A redirect away from the product's own kind of URL is evidence that it moved, never a product of another name
-    (cases R01, R05); a status that isn't 200 leaves what is known as it was.
+    A redirect away from the product's own kind of URL is evidence that it's gone, or moved, never a product of another
+    name (cases R01, R05), and what another site says is evidence of nothing; a status that isn't 200 leaves what is
+    known as it was.
     """
-    if answer.status in GONE:
+    away = answer.redirected and not answer.on_site
+    if answer.status in GONE and not away:
         return Outcome.MISSING, f"HTTP {answer.status}"
-    if answer.status != 200:
+    if answer.status != 200 and answer.status not in GONE:
         return Outcome.ERROR, f"HTTP {answer.status}"
-    if answer.redirected and not answer.on_site:
+    if away:
         return Outcome.MOVED, f"redirects off the site, to {answer.final_url}"
     if answer.redirected and not answer.is_product_url:
-        return Outcome.MOVED, f"redirects to {answer.final_url}, which product_url doesn't match"
+        if answer.landing:
+            return Outcome.MISSING, f"redirects to {answer.final_url}, {answer.landing}"
+        if not answer.soft_404:
+            return Outcome.MOVED, f"redirects to {answer.final_url}, which product_url doesn't match"
+    if answer.failure:
+        return Outcome.INVALID, f"the page could not be read: {answer.failure}"
+    if answer.soft_404 and not answer.identified:
+        return Outcome.MISSING, f"HTTP {answer.status}, but {answer.soft_404}"
     if not answer.identified:
         found = (
             "; ".join(answer.problems) or "no name with a price, availability or SKU in structured data or selectors"
         )
-        return Outcome.INVALID, f"no product could be read: {found}"
+        tried = f" (tried {answer.tried})" if answer.tried else ""
+        return Outcome.INVALID, f"no product could be read: {found}{tried}"
     return None, ""
+
+
+def evidence_of(answer: Answer) -> Evidence:
+    """Return what kind of evidence a `MISSING` answer is."""
+    if answer.status in GONE:
+        return Evidence(str(answer.status))
+    return Evidence.REDIRECT if answer.redirected and answer.landing else Evidence.SOFT_404

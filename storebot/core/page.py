@@ -5,19 +5,32 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from html import unescape
 from typing import Final
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from storebot.core import decoding
+from storebot.core.text import unescape
 
 _BASE = re.compile(rb"<base\s[^>]{0,500}?href\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNORECASE)
-_REL = re.compile(rb"\brel\s*=\s*[\"']?\s*canonical[\"'\s/>]", re.IGNORECASE)
+_REL = re.compile(rb"\brel\s*=\s*(?:[\"']\s*)?canonical[\"'\s/>]", re.IGNORECASE)
 _HREF = re.compile(rb"\bhref\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNORECASE)
+_WHITE = r" \t\n\r\f"
+# libxml2 looks through all attributes of a tag for each one more. Quotes may hide a ">".
+_CROWDED = re.compile(
+    rf"""<[A-Za-z][^{_WHITE}></]*+(?:<(?![A-Za-z])[^{_WHITE}></]*+)*+[{_WHITE}/]"""
+    rf"""(?:[{_WHITE}/]*+[^{_WHITE}>/][^{_WHITE}=>/]*+"""
+    rf"""(?:[{_WHITE}]*+=[{_WHITE}]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^{_WHITE}>]*+))?+){{1000}}+"""
+)
+_CROWDED_FROM = 200_000  # characters; what a shorter page can cost that way is a second
+_MAX_TAGS = 250_000  # of which one tree is made: 100 MB
 _MAX_TAG_BYTES = 4096
 _HEAD_BYTES = 131_072  # looking for the end of the head would cost more than looking a little beyond it
+
+
+MAX_BYTES = 8 * 1024 * 1024
+"""A larger page is refused: its tree could take 600 MB. The largest product page of the corpus has 1.4 MB."""
 
 
 class _Unset:
@@ -42,11 +55,13 @@ class Page:
         "_markup",
         "_root",
         "_sha256",
+        "_treeless",
         "body",
         "charset",
         "fetched_at_ms",
         "headers",
         "ld_json",
+        "metas",
         "requested_url",
         "status",
         "tier",
@@ -76,8 +91,10 @@ class Page:
         self._decoded: tuple[str, str] | None = None
         self._markup: bytes | None = None
         self.ld_json: tuple[tuple[int, bytes], ...] | None = None  # kept by parsing.jsonld: found once
+        self.metas: tuple[bytes, ...] | None = None  # kept by parsing.opengraph
         self._root: etree._Element | _Unset | None = _UNSET
         self._sha256 = ""
+        self._treeless = ""
         self._base_url: str | None = None
         self._canonical: str | _Unset | None = _UNSET
 
@@ -119,10 +136,27 @@ class Page:
 
     @property
     def root(self) -> etree._Element | None:
-        """The one tree of the page; None where the body holds no element. Nesting beyond libxml2's limit is cut off."""
+        """The one tree of the page; None where the body holds no element, or is refused (see `refusal`).
+
+        Nesting beyond 2,048 levels is cut off.
+        """
         if isinstance(self._root, _Unset):
-            self._root = _parse(self.text)
+            self._root = self._built()
         return self._root
+
+    def _built(self) -> etree._Element | None:
+        if self.refusal:
+            return None
+        text = self.text
+        self._treeless = _excess(text) if len(text) > _CROWDED_FROM else ""
+        return None if self._treeless else _parse(text)
+
+    @property
+    def refusal(self) -> str:
+        """Why the page isn't read, or not by its tree, as a sentence; "" where nothing is known against it."""
+        if len(self.body) > MAX_BYTES:
+            return f"the page has {len(self.body):,} bytes: more than {MAX_BYTES:,} aren't read"
+        return self._treeless
 
     @property
     def has_tree(self) -> bool:
@@ -178,6 +212,17 @@ def _join(base: str, url: str) -> str:
         return urljoin(base, url.strip())
     except ValueError:  # "http://[bad" is no URL: the page says nothing then
         return base
+
+
+def _excess(text: str) -> str:
+    if (tags := text.count("<")) > _MAX_TAGS:
+        return f"the page has {tags:,} tags: of more than {_MAX_TAGS:,} no tree is built"
+    return "a tag of the page has a thousand attributes: no tree is built" if is_crowded(text) else ""
+
+
+def is_crowded(text: str) -> bool:
+    """Say whether a tag has a thousand attributes: libxml2 takes their square of time."""
+    return _CROWDED.search(text) is not None
 
 
 def _parse(text: str) -> etree._Element | None:

@@ -1,13 +1,55 @@
-"""The sitemaps that a robots.txt names; its rules are Protego's business."""
+"""What a robots.txt means by its status, its sitemaps and its pace; its rules are Protego's business."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from enum import Enum
 from urllib.parse import urljoin
+
+from storebot.core.blocks import retry_after_s
 
 # "site-map" is a spelling that Google's parser takes too: https://github.com/google/robotstxt
 _SITEMAP = re.compile(r"[ \t]*site-?map[ \t]*:[ \t]*([^\s<>#][^\s<>]*)", re.IGNORECASE)
+
+MAX_BYTES = 1024 * 1024
+"""Of a robots.txt that are read; RFC 9309 §2.5 asks for 500 KiB at least."""
+
+_SHORTEST_WAIT_S = 1.0
+
+
+class Reading(Enum):
+    """What a status of /robots.txt means. https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1"""
+
+    RULES = "its rules hold"
+    ABSENT = "there are none: everything is allowed"
+    UNREACHABLE = "nobody knows: nothing is allowed"
+
+
+def reading_of(status: int) -> Reading:
+    """Return what a status means. 429 is no absence: the host is there, and asks for time (case Z02)."""
+    if 200 <= status < 300:
+        return Reading.RULES
+    return Reading.UNREACHABLE if status >= 500 or status == 429 else Reading.ABSENT
+
+
+def asks_for_time(status: int) -> bool:
+    """Say whether the same request may well be answered a little later."""
+    return status in (429, 503)
+
+
+def wait_s(retry_after: str, tried: int, now_ms: int) -> float:
+    """Return how long to wait after so many tries: as long as the host asks, and a second, two, four … at least."""
+    return max(retry_after_s(retry_after, now_ms) or 0.0, _SHORTEST_WAIT_S * (1 << (tried - 1)))
+
+
+def asked_delay_s(crawl_delay: float | None, requests: int | None = None, seconds: int | None = None) -> float:
+    """Return the seconds between requests that ``Crawl-delay`` and ``Request-rate`` ask for; 0 for none.
+
+    Neither is in RFC 9309. A rate for some hours of the day is kept all day.
+    """
+    by_rate = seconds / requests if requests and seconds else 0.0
+    return max(crawl_delay or 0.0, by_rate)
 
 
 def sitemaps_in_robots(body: bytes, url: str = "") -> list[str]:
@@ -15,8 +57,17 @@ def sitemaps_in_robots(body: bytes, url: str = "") -> list[str]:
 
     https://www.sitemaps.org/protocol.html#submit_robots. A line counts wherever it stands, whatever its user agent.
     """
-    found = (_SITEMAP.match(line) for line in _text(body).splitlines())
-    return [urljoin(url, match[1]) for match in found if match]
+    found = (_SITEMAP.match(line) for line in _text(body[:MAX_BYTES]).splitlines())
+    joined = (_joined(url, match[1]) for match in found if match)
+    return [address for address in joined if address]
+
+
+def _joined(url: str, written: str) -> str:
+    """Return an absolute address; "" for what can't be taken apart, such as ``https://[``: it names no document."""
+    try:
+        return urljoin(url, written)
+    except ValueError:
+        return ""
 
 
 def _text(body: bytes) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from unicodedata import is_normalized, normalize
 
 REPLACEMENT = "\ufffd"  # what a decoder leaves where the bytes made no sense
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_CHARACTER = re.compile(r"&#[0-9]{8,};?")  # a number beyond all characters
 # Controls, bidi marks, zero-width marks, soft hyphens. The two joiners are apart: emoji, Persian and Indic need them.
 _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]"
@@ -36,7 +38,20 @@ def clean_text(text: str) -> str:
         text = " ".join(_STRAY_JOINER.sub("", _INVISIBLE.sub("", text)).split())
     if not text.isascii() and not is_normalized("NFC", text):
         text = " ".join(normalize("NFC", text).split())
+        if not text.isprintable():  # marks changed places, and with them what stands before a joiner
+            return clean_text(text)
     return text
+
+
+def unescape(text: str) -> str:
+    """Decode the entities of HTML once; a reference to a character that can't be is U+FFFD. Never raises.
+
+    `html.unescape` does where the number has more than 4,300 digits, Python's limit for reading one.
+    """
+    try:
+        return html.unescape(text)
+    except ValueError:
+        return html.unescape(_NO_CHARACTER.sub(REPLACEMENT, text))
 
 
 def comparable_text(text: str) -> str:

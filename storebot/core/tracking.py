@@ -187,8 +187,8 @@ TRACKING = CAMPAIGN + CLICK_IDS + ANALYTICS_AND_MAIL + AFFILIATES + SHOPS + SESS
 # A referrer when it is a word (`ref=footer_1_4`), a product's reference number when it is digits (`ref=20417`).
 NUMBERED = frozenset({"ref"})
 
-# What chooses a product or a variant: no pattern in a `drop` of a store removes one of these, its exact name does.
-IDENTITY = (
+# What chooses a product: another path may say it as well (`/index.php?id=57` is `/mug-57`).
+PRODUCT_IDS = (
     "id",
     "pid",
     "p",
@@ -201,6 +201,10 @@ IDENTITY = (
     "products_id",
     "article",
     "asin",
+)
+
+# What chooses a variant of it: a canonical link that leaves one out names the parent, not the page.
+VARIANTS = (
     "sku",
     "childsku",
     "variant",
@@ -220,3 +224,6 @@ IDENTITY = (
     "dwvar_*",
     "attribute_*",
 )
+
+# No pattern in a `drop` of a store removes one of these, its exact name does.
+IDENTITY = PRODUCT_IDS + VARIANTS

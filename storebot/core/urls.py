@@ -18,11 +18,14 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 import idna
 from w3lib.url import safe_url_string
 
-from storebot.core.tracking import IDENTITY, NUMBERED, TRACKING
+from storebot.core.tracking import IDENTITY, NUMBERED, TRACKING, VARIANTS
 from storebot.exceptions import InvalidURL
 
 # MariaDB and MySQL index 3,072 bytes, PostgreSQL 2,704 (a third of a page): 1,000 ASCII bytes fit beside other columns.
 MAX_KEY_LENGTH = 1000
+MAX_URL = 16_384
+"""Characters of an address; servers refuse half of that, and what is longer is a picture or a whole page by mistake."""
+_MAX_HOST = 1_000  # characters, punycode to be: the DNS allows 253
 _HEAD_LENGTH = MAX_KEY_LENGTH - 1 - hashlib.sha256().digest_size * 2
 _SHORTENED = re.compile(rf"https://[!-~]{{{_HEAD_LENGTH - len('https://')}}}~[0-9a-f]{{64}}")
 
@@ -90,6 +93,7 @@ def _names(patterns: Iterable[str]) -> _Names:
 
 _TRACKING = _names(TRACKING)
 _IDENTITY = _names(IDENTITY)
+_VARIANTS = _names(VARIANTS)
 
 
 @dataclass(frozen=True)
@@ -149,6 +153,17 @@ class KeyRules:
             return not (name in NUMBERED and value.isdigit())
         return _TRACKING.has_value(name, value)
 
+    def identity(self, query: str, ids: Iterable[str] = ()) -> list[tuple[str, str]]:
+        """Return the parameters of a key's query that tell variants apart, those that the store keeps, and ``ids``."""
+        pairs = [(name, value) for name, _, value in (pair.partition("=") for pair in query.split("&") if pair)]
+        return [pair for pair in pairs if self._identifies(*pair, ids)]
+
+    def _identifies(self, name: str, value: str, ids: Iterable[str]) -> bool:
+        lower = name.lower()
+        if _VARIANTS.has(lower) or lower in ids:
+            return True
+        return lower not in _IDENTITY.exact and (self.kept.has(lower) or self.kept.has_value(lower, value))
+
 
 NO_RULES = KeyRules()
 
@@ -162,7 +177,7 @@ def url_key(url: str, rules: KeyRules = NO_RULES) -> str:
     """
     if len(url) == MAX_KEY_LENGTH and _SHORTENED.fullmatch(url):
         return url
-    plain = _PLAIN.fullmatch(url)
+    plain = _PLAIN.fullmatch(url) if len(url) <= MAX_URL else None
     if plain:
         netloc, path, query = plain.groups()
         site = _site(netloc, "https")
@@ -206,6 +221,8 @@ def absolute(url: str, base: str) -> str | None:
     Bytes stay as found, except what can't be sent: the fragment goes, line breaks go, spaces and non-ASCII characters
     are percent-encoded, an IDN becomes punycode.
     """
+    if len(url) > MAX_URL:
+        return None
     found = url.strip(_EDGES).replace("\t", "").replace("\n", "").replace("\r", "").partition("#")[0]
     scheme = _SCHEME.match(found)
     if not found or (scheme and scheme[1].lower() not in ("http", "https")):
@@ -235,6 +252,8 @@ def _joined(found: str, base: str) -> str:
 
 
 def _split(url: str) -> SplitResult:
+    if len(url) > MAX_URL:
+        raise _invalid(url, f"it has {len(url):,} characters, more than {MAX_URL:,}")
     try:
         parts = urlsplit(url.strip(_EDGES))
     except ValueError as error:
@@ -255,7 +274,7 @@ def _invalid(url: str, problem: str) -> InvalidURL:
 def _site(netloc: str, scheme: str) -> str:
     """Return host and port as a key has them, from what stands between `//` and the path."""
     address = netloc.rpartition("@")[2]
-    found = _ADDRESS.fullmatch(address)
+    found = _ADDRESS.fullmatch(address) if len(address) <= _MAX_HOST else None
     if not found or int(found[2] or 0) > 65535:
         raise _invalid(address, "it needs a host, or a host and the number of a port")
     host, port = (_ipv6 if found[1].startswith("[") else _host)(found[1]), int(found[2] or 0)

@@ -89,6 +89,7 @@ class Seen:
     blocked: bool = False
     failed: bool = False  # no usable response: time-out, cut connection, 5xx after all retries
     next_url: str | None = None  # absolute
+    total: int | None = None  # products that the shop itself says the whole walk has
     found: tuple[Discovered, ...] = ()  # not judged; comes back with the verdict
 
 
@@ -152,6 +153,7 @@ class Walk:
         self._own: dict[str, int] = {}  # fingerprints of this session
         self._visited = {_key(params.template): params.first} if self._next_mode else {}  # keys of addresses
         self._before: frozenset[str] = frozenset()  # product keys of the page before
+        self._all: set[str] = set()  # product keys of all pages, where the shop says how many there are
         self._asked: set[int] = set()
         self._again: list[int] = []
         self._looked: set[int] = set()  # pages of which a second look was asked for
@@ -298,6 +300,8 @@ class Walk:
         self._cursor += 1
 
     def _after_accepted(self, seen: Seen) -> list[Verdict]:
+        if self._has_all(seen):
+            return self._end(f"all {seen.total} products that the shop declares")
         if not self.params.numbered and not self._next_mode:
             return self._end("single page")
         if self._next_mode:
@@ -310,6 +314,13 @@ class Walk:
         if self._cursor > self._last_page:
             return self._incomplete(_CAPPED.format(self.params.max_pages))
         return []
+
+    def _has_all(self, seen: Seen) -> bool:
+        """Whether the walk has seen as many products as the shop says it has; a resumed one hasn't seen them all."""
+        if not seen.total:
+            return False
+        self._all.update(seen.keys)
+        return len(self._all) >= seen.total
 
     def _wrong_next(self, next_url: str) -> str:
         """Say what is wrong with a next link: it goes back, or it left the part of the catalogue that is walked."""

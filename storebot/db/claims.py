@@ -31,6 +31,9 @@ _COLUMNS = (
     pages.c.source_hash,
     pages.c.hash_version,
     pages.c.parser_version,
+    pages.c.canonical_key,
+    pages.c.fetched_at,
+    pages.c.checked_at,
     pages.c.tries,
     pages.c.next_due_at,
 )
@@ -98,14 +101,16 @@ def claim_due(
     *,
     parser_version: str,
     hash_version: int,
+    withheld: str = "",
 ) -> list[Target]:
     """Claim up to ``limit`` parsed pages that are due before a time (None: now), the longest due first.
 
-    Their validators come along only where a parse by this parser and hash stands behind them. Otherwise as
-    `claim_pending`.
+    Pages whose record is of the parser version ``withheld`` stay where they are. The validators of the others come
+    along only where a parse by this parser and hash stands behind them. Otherwise as `claim_pending`.
     """
     now = now_ms(conn)
-    rows = _claim(conn, _DUE_LANES, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before)
+    lanes = [and_(lane, pages.c.parser_version != withheld) for lane in _DUE_LANES] if withheld else _DUE_LANES
+    rows = _claim(conn, lanes, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before)
     return [_target(store, token, row, parser_version, hash_version) for row in rows]
 
 
@@ -217,4 +222,7 @@ def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_versi
         source_hash=row.source_hash if current else None,
         hash_version=row.hash_version,
         parser_version=row.parser_version,
+        canonical_key=row.canonical_key,
+        fetched_at=row.fetched_at or 0,
+        checked_at=row.checked_at or 0,
     )

@@ -14,13 +14,14 @@ from storebot.db.batch import Batch, renamed
 from storebot.db.context import RunContext
 from storebot.db.listings import listing_of, values_of, variant_key
 from storebot.db.types import AnyRow
-from storebot.items import Listing, ListingStatus, Visit
+from storebot.items import VARIANTS, Listing, ListingStatus, Visit
 
 Field = tuple[str, Any, Any]  # name, before, after: as JSON values
 
 _OFFER = ("price_minor", "regular_price_minor", "currency", "availability")
 _STATUS_LOST = ("status", ListingStatus.ACTIVE.value, ListingStatus.MISSING.value)
 _STATUS_BACK = ("status", ListingStatus.MISSING.value, ListingStatus.ACTIVE.value)
+_STATUS_RELISTED = ("status", ListingStatus.DELISTED.value, ListingStatus.ACTIVE.value)
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Known:
     parser_version: str
     misses: int
     checked_at: int | None
+    delisted_at: int | None
+    unnamed_since: int | None
 
 
 class Compared(NamedTuple):
@@ -60,9 +63,11 @@ def compare(
     """Rewrite the listings that differ, insert those that appeared, note those that the page no longer names.
 
     Each is one change event with the fields that differ, but none if ``silent``: then the parser or the hash moved,
-    not the market, and all rows are rewritten.
+    not the market, and all rows are rewritten. Rows of variants stay as they are where the page has variants that it
+    doesn't name: they weren't observed.
     """
     left, written, announced = dict(before), 0, 0
+    unobserved = any(problem.field == VARIANTS for problem in visit.problems)
     fields: list[Field]
     for listing in visit.listings:
         row = left.pop(variant_key(listing), None)
@@ -75,11 +80,18 @@ def compare(
             kind, fields = _difference(row, listing)
             _rewrite(batch, run, page, visit, listing, row, changed=bool(fields) and not silent, silent=silent)
         written += 1
-        if fields and not silent:
+        if silent and kind == "relisted":  # the product came back to the market, whoever else moved
+            fields = [_STATUS_RELISTED]
+        elif silent:
+            fields = []
+        if fields:
             _announce(batch, run, page, visit, variant_key(listing), kind, fields)
             announced += 1
     for variant, row in left.items():
-        if row.missing_why == "variant":
+        if row.missing_why == "variant" or (variant and unobserved):
+            continue
+        if row.status == ListingStatus.DELISTED:
+            batch.add("listing_left_out", {"of_listing": row.id})
             continue
         batch.add("variant_missing", {"of_listing": row.id, "seen_at": page.checked_at or row.last_seen_at})
         written += 1
@@ -89,11 +101,21 @@ def compare(
     return Compared(written, announced)
 
 
+def relist(batch: Batch, run: RunContext, page: Known, visit: Visit, before: Mapping[str, AnyRow]) -> Compared:
+    """Have the listings of a page that came back as it was be active again, each with an event."""
+    back = [row for row in before.values() if row.status == ListingStatus.DELISTED and row.missing_why == "page"]
+    for row in back:
+        batch.add("listing_relisted", {"of_listing": row.id, "back_at": visit.at_ms})
+        _announce(batch, run, page, visit, row.variant_id, "relisted", [_STATUS_RELISTED])
+    return Compared(len(back), len(back))
+
+
 def _same(row: AnyRow, listing: Listing) -> bool:
     return bool(
         row.record_hash == listing.record_hash
         and row.details_hash == listing.details_hash
         and row.missing_why != "variant"
+        and row.status != ListingStatus.DELISTED
     )
 
 
@@ -102,6 +124,8 @@ def _difference(row: AnyRow, listing: Listing) -> tuple[str, list[Field]]:
     fields: list[Field] = []
     if row.record_hash != listing.record_hash:
         fields += changes_between(listing_of(row), listing)
+    if row.status == ListingStatus.DELISTED:
+        return "relisted", [_STATUS_RELISTED, *fields]
     if row.missing_why == "variant":
         return "returned", [_STATUS_BACK, *fields]
     return "changed", fields
@@ -146,7 +170,7 @@ def _rewrite(
 def _provenance(run: RunContext, visit: Visit) -> dict[str, Any]:
     return {
         "parser": run.parser or run.store,
-        "parser_version": run.parser_version,
+        "parser_version": run.version_of(visit),
         "page_sha256": visit.page_sha256,
         "run_id": run.run_id,
         "tier": visit.tier,
@@ -174,23 +198,32 @@ def _announce(
     kind: str,
     fields: Sequence[Field],
 ) -> None:
-    """Add a change event. Its id says what happened, when, in which run: a consumer drops what it had."""
-    identity = "\n".join((run.store, page.url_key, variant, str(run.run_id), str(visit.at_ms), kind))
-    batch.add(
-        "change",
-        {
-            "id": hashlib.sha256(identity.encode()).hexdigest(),
-            "type": kind,
-            "store": run.store,
-            "url_key": page.url_key,
-            "variant_id": variant,
-            "fields": orjson.dumps(
-                [dict(zip(("field", "before", "after"), found, strict=True)) for found in fields]
-            ).decode(),
-            "run_id": run.run_id,
-            "at": visit.at_ms,
-        },
-    )
+    batch.add("change", change_row(run.store, run.run_id, page.url_key, variant, visit.at_ms, kind, fields))
+
+
+def change_row(
+    store: str,
+    run_id: int,
+    url_key: str,
+    variant: str,
+    at: int,
+    kind: str,
+    fields: Sequence[Field],
+) -> dict[str, Any]:
+    """Return the row of a change event. Its id says what happened, when, in which run: a consumer drops what it had."""
+    identity = "\n".join((store, url_key, variant, str(run_id), str(at), kind))
+    return {
+        "id": hashlib.sha256(identity.encode()).hexdigest(),
+        "type": kind,
+        "store": store,
+        "url_key": url_key,
+        "variant_id": variant,
+        "fields": orjson.dumps(
+            [dict(zip(("field", "before", "after"), found, strict=True)) for found in fields]
+        ).decode(),
+        "run_id": run_id,
+        "at": at,
+    }
 
 
 def _blank(listing: Listing) -> Listing:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from storebot.items import Visit
+
+if TYPE_CHECKING:
+    from storebot.db.gating import Gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,3 +25,16 @@ class RunContext:
     parser_version: str
     hash_version: int
     parser: str = ""  # "" is the store's own
+    gate: Gate | None = None  # None: all is published at once
+
+    def version_of(self, visit: Visit) -> str:
+        """Return the parser version that a record of this visit stands for.
+
+        A feed and the page itself tell a product in different words: where the source moves, not the market has moved.
+        """
+        return carried_version(self.parser_version, visit.source)
+
+
+def carried_version(parser_version: str, source: str) -> str:
+    """Return the parser version of records that a feed carried; ``source`` "" is the page itself."""
+    return f"{parser_version}+{source}" if source else parser_version

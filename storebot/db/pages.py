@@ -19,6 +19,7 @@ __all__ = [
     "left",
     "read_count",
     "release",
+    "strays",
     "waiting",
 ]
 
@@ -33,6 +34,13 @@ def read_count(conn: Connection, store: str) -> int:
     """Count the pages that have a record."""
     read = (pages.c.store == store) & pages.c.content_hash.is_not(None)
     return int(conn.execute(select(func.count()).select_from(pages).where(read)).scalar_one())
+
+
+def strays(conn: Connection, store: str) -> dict[str, int]:
+    """Count the pages that were last answered with a page without a product, by what that page said it is."""
+    stray = (pages.c.store == store) & pages.c.stray_hash.is_not(None) & (pages.c.stray_hash != "")
+    query = select(pages.c.stray_hash, func.count()).where(stray).group_by(pages.c.stray_hash)
+    return {str(hash_): count for hash_, count in conn.execute(query)}
 
 
 def waiting(conn: Connection, store: str, started_at: int, backoff_ms: int) -> int:

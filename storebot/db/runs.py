@@ -103,6 +103,11 @@ def finish(
     return conn.execute(update(runs).where(open_run).values(values)).rowcount == 1
 
 
+def first_started(conn: Connection, store: str) -> int:
+    """Return when the store's first run in this database began; 0 where there was none."""
+    return int(conn.execute(select(func.min(runs.c.started_at)).where(runs.c.store == store)).scalar() or 0)
+
+
 def mark_interrupted(conn: Connection, store: str) -> list[int]:
     """Close the runs that dead processes left open, with what their visits add up to; return their numbers.
 
@@ -114,6 +119,18 @@ def mark_interrupted(conn: Connection, store: str) -> list[int]:
         found = asdict(totals(conn, run_id))
         finish(conn, run_id, RunStatus.INTERRUPTED, "its process ended without closing it", **found)
     return dead
+
+
+def recount(conn: Connection, run_id: int) -> None:
+    """Have a closed run's counts say what its visits add up to: some of them were decided later."""
+    found = totals(conn, run_id)
+    values = {
+        "counts": orjson.dumps({outcome.value: count for outcome, count in found.outcomes.items()}).decode(),
+        "rows_written": found.rows_written,
+        "rows_skipped": found.rows_skipped,
+        "change_events": found.change_events,
+    }
+    conn.execute(update(runs).where(runs.c.id == run_id).values(values))
 
 
 def tally(conn: Connection, run_id: int, page_type: PageType = PageType.PRODUCT) -> dict[Outcome, int]:

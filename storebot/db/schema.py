@@ -12,6 +12,8 @@ from sqlalchemy import PrimaryKeyConstraint as PrimaryKey
 from sqlalchemy import UniqueConstraint as Unique
 
 from storebot.db.types import (
+    GROUP_LENGTH,
+    STAGE_LENGTH,
     STORE_LENGTH,
     URL_KEY_LENGTH,
     VARIANT_LENGTH,
@@ -22,7 +24,7 @@ from storebot.db.types import (
     wide_key,
 )
 
-REVISION = "0001"  # the newest migration
+REVISION = "0005"  # the newest migration
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
@@ -95,6 +97,13 @@ pages = _table(
     _small("misses"),
     _text("last_error"),
     _string("last_failure", 16),  # outcome of the last visit if it didn't observe the page, else ""
+    # What the page's canonical link names: another page's key, or its own key where it has that by its link alone.
+    Column("canonical_key", key(URL_KEY_LENGTH)),
+    Column("first_missed_at", BigInteger),  # NULL: the last answer of its own address didn't say that it's gone
+    Column("missed_by", String(16)),  # the evidence: core.delist.Evidence
+    Column("delisted_at", BigInteger),
+    Column("unnamed_since", BigInteger),  # complete rounds enough of its source don't name it: when one last did
+    Column("stray_hash", String(32)),  # core.soft404, where the last answer was a page without a product
     Unique("store", "url_key"),
     Index("ix_pages_due", "store", "status", "next_due_at", "id"),  # the order in which pages are claimed
 )
@@ -166,7 +175,9 @@ offers = _table(
     Column("regular_price_minor", BigInteger),
     Column("currency", String(3)),
     Column("availability", String(32)),
-    _string("cause", 16),  # "seen" on the page, or "rebased": the parser moved, not the market
+    # "seen" on the page; "rebased": the parser moved, not the market; "corrected": the same page read again, at the
+    # page's own time.
+    _string("cause", 16),
     _number("run_id"),
     _number("at"),
     Index("ix_offers_listing", "page_id", "variant_id"),
@@ -176,7 +187,9 @@ changes = _table(
     "changes",
     Column("seq", identity(), primary_key=True),
     Column("id", String(64), nullable=False),
-    Column("type", String(16), nullable=False),  # new | changed | missing | returned
+    # new | changed | delisted | relisted; missing | returned: of a variant that its page does not name, or names again;
+    # corrected: the same page read again by another parser
+    Column("type", String(16), nullable=False),
     _store(),
     Column("url_key", key(URL_KEY_LENGTH), nullable=False),
     Column("variant_id", wide_key(VARIANT_LENGTH), nullable=False),
@@ -186,6 +199,46 @@ changes = _table(
     Unique("id"),
     Index("ix_changes_run_id", "run_id"),
     sqlite_autoincrement=True,  # a consumer remembers the last seq that it read: none is ever given twice
+)
+
+holds = _table(
+    "holds",
+    Column("id", identity(), primary_key=True),
+    _store(),
+    Column("page_id", BigInteger, nullable=False, index=True),
+    Column("url_key", key(URL_KEY_LENGTH), nullable=False),
+    Column("run_id", BigInteger, nullable=False, index=True),  # that observed it last
+    Column("visit_id", BigInteger, nullable=False),  # its row of the ledger in that run
+    Column("kind", String(16), nullable=False),  # what the visit would have been: new | changed | rebased | missing
+    Column("status", String(16), nullable=False),  # waiting | held | approved | rejected | superseded
+    _string("gate", 16),  # which gate held it; "" while it only waits for the run to be old enough
+    _text("reason"),
+    _text("facts"),  # JSON: what it adds to the run's tally
+    _text("fields"),  # JSON: [{variant_id, type, fields: [{field, before, after}]}]
+    _text("visit"),  # JSON: all that publishing it takes; "" once it is decided
+    _string("before_hash", 64),  # the page's content_hash that it was compared with; "" for a page never read
+    _string("content_hash", 64),  # the one that was seen; "" for a missing page
+    _number("created_at"),
+    _number("stale_since"),  # as created_at, of the first of a series of holds of one page
+    _number("decided_at"),
+    _string("decided_by", 255),
+    _text("why"),
+    Index("ix_holds_open", "store", "status", "id"),
+)
+
+derived = _table(
+    "derived",
+    Column("stage", key(STAGE_LENGTH), nullable=False),
+    Column("listing_id", BigInteger, nullable=False, autoincrement=False),
+    _string("version", 64),  # of the stage's code: another one makes the row anew
+    _string("inputs", 32),  # hash of all that the stage read of the listing; "" where it reads other listings too
+    _text("facts"),  # JSON object: the whole of what it says
+    Column("number", BigInteger),  # the one fact to sort by: a score, a price in minor units
+    Column("group_key", wide_key(GROUP_LENGTH)),  # what listings have in common; NULL: nothing that is believed
+    _small("flagged"),  # 1: a person should look
+    _number("at"),  # when what it says changed last
+    PrimaryKey("stage", "listing_id"),
+    Index("ix_derived_group", "stage", "group_key"),
 )
 
 visits = _table(
@@ -246,6 +299,32 @@ catalogue_pages = _table(
     _number("run_id"),
     _number("at"),
     PrimaryKey("store", "walk", "number"),
+)
+
+scopes = _table(
+    "scopes",
+    Column("id", identity(), primary_key=True),
+    _store(),
+    Column("source", String(16), nullable=False),  # sitemap | catalogue | platform | feed
+    Column("params", key(64), nullable=False),  # hash of what the store file says of it: another one names other pages
+    _small("rounds"),  # that were read whole; the one under way is the next
+    _number("begun_at"),  # of the one under way
+    Column("whole_from", BigInteger),  # begin and end of the last that was read whole; NULL: none ever was
+    Column("whole_at", BigInteger),
+    _text("reason"),  # why the last one that was begun isn't whole; "" if it is
+    _number("at"),  # when a run last began or ended one
+    Unique("store", "source", "params"),
+)
+
+# Narrow, because reading a sitemap touches a row for each of its entries: docs/decisions/0022-delisting.md.
+namings = _table(
+    "namings",
+    Column("scope_id", BigInteger, nullable=False, autoincrement=False),
+    Column("page_id", BigInteger, nullable=False, autoincrement=False),
+    Column("round", Integer, nullable=False),  # the last that named the page
+    Column("at", BigInteger, nullable=False),
+    PrimaryKey("scope_id", "page_id"),
+    sqlite_with_rowid=False,
 )
 
 runs = _table(

@@ -14,6 +14,8 @@ STORE_LENGTH = 64
 URL_KEY_LENGTH = 1100  # with the store's name it stays below InnoDB's 3,072 bytes an index
 WALK_LENGTH = 600  # in utf8mb4, with the store's name: the same limit
 VARIANT_LENGTH = 255
+STAGE_LENGTH = 64
+GROUP_LENGTH = 255
 
 
 class _MediumText(Text):

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, insert, select
 
-from storebot.db import leases, listings, moves, walks
+from storebot.core.delist import dead_link_ms, next_look_ms
+from storebot.core.gate_facts import Facts, Kind
+from storebot.core.likeness import likeness
+from storebot.db import carried, gating, holds, leases, listings, moves, walks
 from storebot.db.batch import Batch, renamed
-from storebot.db.compare import Compared, Known, compare, first_seen
+from storebot.db.canonicals import fall_back
+from storebot.db.compare import Compared, Known, compare, first_seen, relist
 from storebot.db.context import RunContext as RunContext
+from storebot.db.context import carried_version as carried_version
 from storebot.db.discovery import discover, is_key
+from storebot.db.gating import Decided, Gate, Gated
+from storebot.db.held_visit import packed, unpacked
 from storebot.db.schema import pages
+from storebot.db.schema import visits as ledger
 from storebot.db.types import AnyRow
 from storebot.db.validators import entity_tag, http_date
-from storebot.items import NOT_OBSERVED, CatalogPage, Outcome, PageStatus, Record, Visit, WalkEnd
+from storebot.items import NOT_OBSERVED, CatalogPage, Discovered, Outcome, PageStatus, Record, Visit, WalkEnd
 
 _CLAIMED = (
     select(
@@ -29,6 +38,8 @@ _CLAIMED = (
         pages.c.parser_version,
         pages.c.misses,
         pages.c.checked_at,
+        pages.c.delisted_at,
+        pages.c.unnamed_since,
     )
     .where(pages.c.store == bindparam("of_store"), pages.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(pages.c.id)
@@ -41,12 +52,14 @@ _STRUCK = frozenset({Outcome.ERROR, Outcome.INVALID, Outcome.MOVED})  # a page n
 class Saved(NamedTuple):
     """What became of one record: for a visit its outcome, for a page of a walk how many pages it brought."""
 
-    record: Record
+    record: Record | None  # None where a visit that was told of before is published now
     outcome: Outcome | None = None  # None for a page of a walk
     rows_written: int = 0  # listing rows, inserted or rewritten
     changes: int = 0  # change events
     reason: str = ""
     new_pages: int = 0
+    facts: Facts | None = None  # of a visit that differs from what is published, for the run's tally
+    instead_of: Outcome | None = None  # as which the visit was told of before
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +71,78 @@ class _Work:
     known: Mapping[int, Known]
     before: Mapping[int, Mapping[str, AnyRow]]
     rows: Batch
+    saved: list[Saved] = field(default_factory=list)
+    gated: list[Gated] = field(default_factory=list)  # what becomes of them is decided when the batch is compared
+    new_records: Counter[str] = field(default_factory=Counter)
 
 
 def save(conn: Connection, run: RunContext, records: Sequence[Record]) -> list[Saved]:
     """Save a batch in the caller's transaction, and return what became of each record, in their order.
+
+    What became of the visits that a page of a walk carries comes before what became of that page.
 
     Raises `LeaseLost` when another run has the store, `SaveFailed` for a walk's page out of order: nothing of the
     batch may then be committed. A visit whose claim another worker has by now writes nothing: its outcome is
     ``skipped`` with the reason.
     """
     leases.check(conn, run.store, run.lease_token)
-    visits = [record for record in records if isinstance(record, Visit)]
+    brought = {
+        place: carried.claimed(conn, run, record)
+        for place, record in enumerate(records)
+        if isinstance(record, CatalogPage) and record.visits
+    }
+    fetched = [record for record in records if isinstance(record, Visit)]
+    unfetched = [visit for one in brought.values() for visit in one.visits]
+    visits = fetched + unfetched
     known = _claimed(conn, run.store, visits)
+    _take_over(run, known, unfetched)
     before = listings.by_page(conn, _to_compare(run, known, visits))
     work = _Work(conn, run, known, before, Batch())
-    saved = [_visited(work, record) if isinstance(record, Visit) else _walked(work, record) for record in records]
+    for place, record in enumerate(records):
+        of_page = brought.get(place)
+        for visit in of_page.visits if of_page else ():
+            work.saved.append(_visited(work, visit))
+        work.saved.append(
+            _visited(work, record)
+            if isinstance(record, Visit)
+            else _walked(work, record, of_page.new_pages if of_page else 0)
+        )
+    if run.gate is not None:
+        _let_through(work, run.gate)
+    work.rows.write(conn)
+    return work.saved
+
+
+def publish(conn: Connection, run: RunContext, held: Sequence[AnyRow]) -> list[Saved]:
+    """Publish rows of holds in the caller's transaction, and return what became of each, in their order.
+
+    It has the record, the history and the events that the visit would have had. One is ``skipped``, with the reason and
+    with nothing written, if the page was read again or claimed meanwhile. Raises `LeaseLost`.
+    """
+    leases.check(conn, run.store, run.lease_token)
+    page_ids = sorted({row.page_id for row in held})
+    known = {row.id: Known(*row) for row in conn.execute(_CLAIMED, {"of_store": run.store, "ids": page_ids})}
+    work = _Work(conn, run, known, listings.by_page(conn, page_ids), Batch())
+    saved = [_published(work, row) for row in held]
     work.rows.write(conn)
     return saved
 
 
-def refused(record: Record, error: Exception) -> Visit | None:
-    """Return the visit that takes the place of one whose values the database refuses; None where nothing can.
+def observed(saved: Sequence[Saved]) -> Iterator[tuple[Outcome | None, Facts | None]]:
+    """Yield outcome and facts of the visits of product pages: what a gate counts."""
+    for one in saved:
+        if isinstance(one.record, Visit) and one.record.target.page_id:
+            yield one.outcome, one.facts
 
-    Nothing of a walk has such a place: its checkpoint would claim rows that aren't stored.
+
+def refused(record: Record, error: Exception) -> Visit | CatalogPage | None:
+    """Return what takes the place of a record whose values the database refuses; None where nothing can.
+
+    A page of a walk that carries products then only names them, so that each is fetched and judged by itself. Nothing
+    else of a walk has such a place: its checkpoint would claim rows that aren't stored.
     """
+    if isinstance(record, CatalogPage) and record.visits:
+        return replace(record, visits=())
     if not isinstance(record, Visit):
         return None
     reason = f"the database refused its values: {type(error).__name__}"
@@ -106,33 +167,48 @@ def _claimed(conn: Connection, store: str, visits: Sequence[Visit]) -> dict[int,
     return {row.id: Known(*row) for row in conn.execute(_CLAIMED, {"of_store": store, "ids": ids})}
 
 
+def _take_over(run: RunContext, known: Mapping[int, Known], visits: Sequence[Visit]) -> None:
+    """Claim the pages of carried visits, unless somebody has: they're locked, and let go when the batch is written."""
+    for visit in visits:
+        page = known.get(visit.target.page_id)
+        if page is not None and not page.claim_token:
+            page.claim_token = run.lease_token
+
+
 def _to_compare(run: RunContext, known: Mapping[int, Known], visits: Sequence[Visit]) -> set[int]:
-    """Return the pages whose listing rows have to be read: parsed, known, and not the same as before."""
-    parsed = [(visit, known.get(visit.target.page_id)) for visit in visits if visit.outcome is None]
-    return {page.id for visit, page in parsed if page and page.content_hash and not _unchanged(run, page, visit)}
+    """Return the pages whose listing rows have to be read: parsed, known, and not the same as before; or delisted."""
+    looked = [(visit, known.get(visit.target.page_id)) for visit in visits]
+    return {
+        page.id
+        for visit, page in looked
+        if page
+        and page.content_hash
+        and (page.delisted_at or (visit.outcome is None and not _unchanged(run, page, visit)))
+    }
 
 
 def _unchanged(run: RunContext, page: Known, visit: Visit) -> bool:
     return (
         page.content_hash == visit.content_hash
         and (page.details_hash or "") == visit.details_hash
-        and not _rebased(run, page)
+        and not _rebased(run, page, visit)
     )
 
 
-def _rebased(run: RunContext, page: Known) -> bool:
-    return page.parser_version != run.parser_version or page.hash_version != run.hash_version
+def _rebased(run: RunContext, page: Known, visit: Visit) -> bool:
+    return page.parser_version != run.version_of(visit) or page.hash_version != run.hash_version
 
 
-def _walked(work: _Work, page: CatalogPage | WalkEnd) -> Saved:
+def _walked(work: _Work, page: CatalogPage | WalkEnd, new_pages: int) -> Saved:
     if isinstance(page, WalkEnd):
         if page.checkpoint:
             walks.end_walk(work.conn, page.store, page.walk, page.state, page.reason)
         return Saved(page)
-    new = discover(work.conn, page.store, page.found, page.at_ms)
+    if not page.visits:
+        new_pages = discover(work.conn, page.store, page.found, page.at_ms, named=page.round)
     if page.checkpoint:
         walks.commit_page(work.conn, work.run.run_id, page)
-    return Saved(page, new_pages=new)
+    return Saved(page, new_pages=new_pages)
 
 
 def _visited(work: _Work, visit: Visit) -> Saved:
@@ -148,63 +224,159 @@ def _visited(work: _Work, visit: Visit) -> Saved:
         outcome, reason, compared = (
             _parsed(work, page, visit) if visit.outcome is None else _unparsed(work, page, visit)
         )
+        if outcome is Outcome.HELD:
+            return Saved(visit, outcome, reason=reason)
     _record(work, visit, outcome, reason, compared)
-    return Saved(visit, outcome, compared.rows_written, compared.changes, reason)
+    facts = Facts(Kind.NEW, record=visit.content_hash) if outcome is Outcome.NEW else None
+    return Saved(visit, outcome, compared.rows_written, compared.changes, reason, facts=facts)
 
 
 def _parsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
     if not visit.listings and (page.content_hash is None or not _unchanged(work.run, page, visit)):
         raise ValueError(f"{visit.target.url_key}: a visit without an outcome needs listings")
+    if work.run.gate is not None and _would_retire(work, page, visit):
+        found = (Outcome.MOVED, "", Compared())
+        return _put_apart(work, replace(work, rows=Batch()), page, visit, found, Facts(Kind.MOVED), {})
     if moved := _follow(work, page, visit):
         return Outcome.MOVED, moved, Compared()
+    if not _is_gated(work, page, visit):
+        return _accept(work, page, visit)
+    apart = replace(work, rows=Batch())
+    outcome, reason, compared = _accept(apart, page, visit)
+    rebased = page.content_hash is not None and _rebased(work.run, page, visit)
+    if outcome is Outcome.UNCHANGED and not rebased:  # what differs is no change of the market
+        work.rows.take(apart.rows)
+        return outcome, reason, compared
+    active = gating.active_of(work.before.get(page.id, {}))
+    facts = (
+        Facts(Kind.NEW, record=visit.content_hash)
+        if outcome is Outcome.NEW
+        else gating.facts_of_visit(visit, apart.rows, active, rebased=rebased)
+    )
+    return _put_apart(work, apart, page, visit, (outcome, reason, compared), facts, active)
+
+
+def _put_apart(
+    work: _Work,
+    apart: _Work,
+    page: Known,
+    visit: Visit,
+    found: tuple[Outcome, str, Compared],
+    facts: Facts,
+    active: Mapping[str, AnyRow],
+) -> tuple[Outcome, str, Compared]:
+    """Keep what a visit would write until the batch is compared."""
+    work.gated.append(Gated(len(work.saved), visit, page, *found, apart.rows, facts, active))
+    return Outcome.HELD, "", Compared()
+
+
+def _is_gated(work: _Work, page: Known, visit: Visit) -> bool:
+    """Whether a page that was read passes the gate: a known one that differs, a new one that shows what others do."""
+    gate = work.run.gate
+    if gate is None:
+        return False
+    if page.content_hash is not None:
+        return not _unchanged(work.run, page, visit)
+    work.new_records[visit.content_hash] += 1
+    return gate.is_repeated(visit.content_hash, work.new_records[visit.content_hash])
+
+
+def _accept(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
+    """Let a page that was read be what is published."""
     if page.content_hash is None:
         outcome, compared = Outcome.NEW, first_seen(work.rows, work.run, page, visit)
     elif _unchanged(work.run, page, visit):
-        outcome, compared = Outcome.UNCHANGED, Compared()
+        outcome, compared = Outcome.UNCHANGED, _relisted(work, page, visit)
     else:
         before = work.before.get(page.id, {})
-        compared = compare(work.rows, work.run, page, visit, before, silent=_rebased(work.run, page))
+        compared = compare(work.rows, work.run, page, visit, before, silent=_rebased(work.run, page, visit))
         outcome = Outcome.CHANGED if compared.changes else Outcome.UNCHANGED
     _bring_back(work, page)
+    if visit.amp_key and outcome is not Outcome.UNCHANGED and is_key(visit.amp_key):
+        moves.alias_copy(work.conn, work.run.store, visit.amp_key, page.id, visit.at_ms)
     accepted = {
         "content_hash": visit.content_hash,
         "details_hash": visit.details_hash,
         "source_hash": visit.source_hash or None,
         "hash_version": work.run.hash_version,
-        "parser_version": work.run.parser_version,
+        "parser_version": work.run.version_of(visit),
         "etag": entity_tag(visit.etag),
         "last_modified": http_date(visit.last_modified),
         "fetched_at": visit.at_ms,
         "checked_at": visit.at_ms,
         "next_due_at": visit.at_ms + work.run.revisit_after_ms,
+        "canonical_key": visit.canonical_key or None,
     }
     work.rows.add("page_parsed", {"of_page": page.id, **renamed(accepted)})
     return outcome, visit.reason, compared
 
 
+def _moves(page: Known, visit: Visit) -> bool:
+    return bool(visit.final_key) and visit.final_key != page.url_key and is_key(visit.final_key)
+
+
 def _follow(work: _Work, page: Known, visit: Visit) -> str:
-    """Let the page follow an accepted redirect; return why nothing is saved where another page is there."""
-    to = visit.final_key
-    if not to or to == page.url_key or not is_key(to):
+    """Let the page follow an accepted redirect; return why nothing is saved where another page is there.
+
+    A page without a record gives its key up to one that has a history. A successor isn't its predecessor at a new price
+    (case R01): it is a page of its own.
+    """
+    if not _moves(page, visit):
         return ""
-    store, old = work.run.store, page.url_key
+    work.rows.write(work.conn)  # what this batch did to the other page must be seen
+    store, old, to, url = work.run.store, page.url_key, visit.final_key, visit.final_url or visit.target.url
+    replaced = _is_replaced(work, page, visit)
+    if replaced and moves.holder_of(work.conn, store, to) is None:
+        discover(work.conn, store, [Discovered(url, to)], visit.at_ms, due_at=visit.at_ms)
     other = moves.holder_of(work.conn, store, to)
-    if other is None or other.id == page.id:
-        moves.rename(work.conn, store, page.id, old, to, visit.final_url or visit.target.url, visit.at_ms)
+    empty = page.content_hash is not None and other is not None and other.content_hash is None
+    if other is None or other.id == page.id or (empty and not replaced):
+        moves.take(work.conn, store, page.id, old, to, url, visit.at_ms)
         page.url_key = to
+        if other is not None and other.id != page.id and other.id in work.known:
+            work.known[other.id].claim_token = ""
         return ""
-    moves.merge(work.conn, store, page.id, old, other, visit.at_ms)
-    return f"redirects to {to}, a page that has its own visits"
+    moves.retire(work.conn, store, page.id, old, other, visit.at_ms)
+    if page.content_hash is not None and _goes_on(work, page, visit):
+        moves.inherit(work.conn, page.id, other.id)
+    return f"redirects to {to}, " + ("which is another product" if replaced else "a page that has its own visits")
+
+
+def _would_retire(work: _Work, page: Known, visit: Visit) -> bool:
+    """Whether following a redirect takes a page off sale that was on sale: its listings would be another page's."""
+    if not _moves(page, visit) or page.content_hash is None or page.misses:
+        return False
+    other = moves.holder_of(work.conn, work.run.store, visit.final_key)
+    if other is not None and other.id != page.id and other.content_hash is not None:
+        return True
+    return (other is None or other.id != page.id) and _is_replaced(work, page, visit)
+
+
+def _is_replaced(work: _Work, page: Known, visit: Visit) -> bool:
+    before = work.before.get(page.id, {}).values()
+    return likeness(before, visit.listings).is_another_product
+
+
+def _goes_on(work: _Work, page: Known, visit: Visit) -> bool:
+    """Whether the page that a redirect led to shows the product that was known."""
+    if _unchanged(work.run, page, visit):
+        return True
+    found = likeness(work.before.get(page.id, {}).values(), visit.listings)
+    return found.names and found.ids is not False
 
 
 def _unparsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
     outcome, reason = visit.outcome or Outcome.ERROR, visit.reason
+    gone = outcome is Outcome.MISSING
+    back = fall_back(work.conn, work.run.store, page.id, page.url_key, visit.at_ms) if gone else ""
+    if back:
+        outcome, reason = Outcome.MOVED, f"{reason}; it is looked for at {back}, which was another name of it"
     if outcome is Outcome.NOT_MODIFIED:
-        if page.content_hash is not None and not _rebased(work.run, page):
+        if page.content_hash is not None and not _rebased(work.run, page, visit):
             _bring_back(work, page)
             times = {"checked_at": visit.at_ms, "next_due_at": visit.at_ms + work.run.revisit_after_ms}
             work.rows.add("page_not_modified", {"of_page": page.id, **renamed(times)})
-            return outcome, reason, Compared()
+            return outcome, reason, _relisted(work, page, visit)
         outcome, reason = (
             Outcome.ERROR,
             "304 though no record of this parser stands behind it: fetched in full next time",
@@ -215,49 +387,188 @@ def _unparsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Com
     never_parsed = PageStatus.ERROR if outcome in _STRUCK or outcome is Outcome.MISSING else PageStatus.PENDING
     values: dict[str, Any] = {
         "status": (PageStatus.PARSED if page.content_hash else never_parsed).value,
-        "next_due_at": visit.at_ms + work.run.error_backoff_ms,
+        "next_due_at": visit.at_ms + (0 if back else work.run.error_backoff_ms),
         "last_error": reason[:_LONGEST_REASON] or outcome.value,
         "last_failure": outcome.value if outcome in NOT_OBSERVED else "",
     }
     if outcome is Outcome.MISSING:
-        if page.content_hash:
-            work.rows.add("page_missing_listings", {"of_page": page.id})
-        work.rows.add("page_missing", {"of_page": page.id, **renamed({**values, "checked_at": visit.at_ms})})
-    else:
-        work.rows.add("page_failed", {"of_page": page.id, **renamed(values)})
+        return _missing(work, page, visit, reason, values)
+    values["stray_hash"] = visit.stray_hash or None
+    work.rows.add("page_failed", {"of_page": page.id, **renamed(values)})
     return outcome, reason, Compared()
+
+
+def _missing(
+    work: _Work, page: Known, visit: Visit, reason: str, values: dict[str, Any]
+) -> tuple[Outcome, str, Compared]:
+    """Have a page be missing; if it has a record, and wasn't missing before, the gate is asked first."""
+    apart = replace(work, rows=Batch())
+    if page.content_hash:
+        apart.rows.add("page_missing_listings", {"of_page": page.id})
+    else:
+        values["next_due_at"] = dead_link_ms(visit.at_ms, page.misses + 1, work.run.error_backoff_ms)
+    if page.delisted_at:
+        values["next_due_at"] = next_look_ms(visit.at_ms, page.delisted_at)
+    evidence = {"missed_by": visit.evidence or None, "stray_hash": visit.stray_hash or None}
+    missed = renamed({**values, **evidence, "checked_at": visit.at_ms})
+    apart.rows.add("page_missing", {"of_page": page.id, **missed})
+    found = (Outcome.MISSING, reason, Compared())
+    if work.run.gate is not None and page.content_hash and not page.misses:
+        return _put_apart(work, apart, page, visit, found, Facts(Kind.MISSING), {})
+    work.rows.take(apart.rows)
+    return found
 
 
 def _bring_back(work: _Work, page: Known) -> None:
     """Have the listings that went missing with their page be active again."""
-    if page.misses:
+    if page.misses or page.unnamed_since is not None:
         work.rows.add("page_back_listings", {"of_page": page.id})
 
 
+def _relisted(work: _Work, page: Known, visit: Visit) -> Compared:
+    """Announce the listings of a delisted page that is there again, just as it was."""
+    if not page.delisted_at:
+        return Compared()
+    return relist(work.rows, work.run, page, visit, work.before.get(page.id, {}))
+
+
+def _let_through(work: _Work, gate: Gate) -> None:
+    """Publish of the batch's changes what the gate lets through, hold the rest, and close what was seen anew."""
+    conn, before = work.conn, {}
+    if gate.open_pages:
+        touched = {visit.target.page_id for one in work.saved if isinstance(visit := one.record, Visit)}
+        before = holds.open_of(conn, touched & gate.open_pages)
+    if work.gated:
+        run = work.run
+        decided = gating.decide(
+            conn,
+            gate,
+            work.gated,
+            observed(work.saved),
+            before,
+            run_id=run.run_id,
+            looks_again=run.kind == "refresh",
+        )
+        for one in decided:
+            place = one.gated.place
+            work.saved[place] = _release(work, one.gated) if one.wait is None else _hold(work, one, before)
+    anew = [visit for one in work.saved if before and isinstance(visit := one.record, Visit) and settles(one)]
+    if closed := {visit.target.page_id for visit in anew} & before.keys():
+        holds.supersede(conn, closed, anew[-1].at_ms, f"run {work.run.run_id} saw the page anew")
+
+
+def count(gate: Gate, saved: Sequence[Saved]) -> None:
+    """Have a run's gate count a batch that is committed."""
+    gate.count(observed(saved))
+    for one in saved:
+        if isinstance(one.record, Visit) and (one.outcome is Outcome.HELD or (gate.open_pages and settles(one))):
+            gate.note(one.record.target.page_id, held=one.outcome is Outcome.HELD)
+
+
+def settles(one: Saved) -> bool:
+    """Whether a visit says what is true of its page now, so that nothing older is to be decided."""
+    moved = one.outcome is Outcome.MOVED and one.facts is not None
+    return one.outcome is not None and (one.outcome.seen or one.outcome is Outcome.MISSING or moved)
+
+
+def _release(work: _Work, gated: Gated) -> Saved:
+    visit, compared, reason = gated.visit, gated.compared, gated.reason
+    if gated.facts.kind is Kind.MOVED:
+        reason = _follow(work, gated.page, visit)
+    work.rows.take(gated.rows)
+    _record(work, visit, gated.outcome, reason, compared)
+    return Saved(visit, gated.outcome, compared.rows_written, compared.changes, reason, facts=gated.facts)
+
+
+def _hold(work: _Work, decided: Decided, before: Mapping[int, AnyRow]) -> Saved:
+    """Keep a visit whole, in the transaction of its row in the ledger; its page stays as it is, and is read again."""
+    gated, run, conn = decided.gated, work.run, work.conn
+    visit, page = gated.visit, gated.page
+    if gated.facts.kind in (Kind.MISSING, Kind.MOVED):
+        gated.active = gating.active_of(listings.by_page(conn, [page.id]).get(page.id, {}))
+    row = _ledger_row(work, visit, Outcome.HELD, decided.reason, Compared())
+    (visit_id,) = conn.execute(insert(ledger).values(row)).inserted_primary_key or (0,)
+    _note_blocks(work, visit)
+    known = page.content_hash is not None
+    wait_ms = min(run.revisit_after_ms, run.error_backoff_ms) if known else run.error_backoff_ms
+    values = {
+        "status": (PageStatus.PARSED if known else PageStatus.ERROR).value,
+        "next_due_at": 0 if decided.again else visit.at_ms + wait_ms,
+        "last_error": "what was seen is not published: see `scrapy holds`",
+    }
+    work.rows.add("page_held", {"of_page": page.id, **renamed(values)})
+    row = {
+        "store": run.store,
+        "page_id": page.id,
+        "url_key": page.url_key,
+        "run_id": run.run_id,
+        "visit_id": visit_id,
+        "kind": gated.facts.kind.value,
+        "status": holds.HoldStatus.WAITING.value,
+        "gate": decided.wait,
+        "reason": decided.reason,
+        "facts": gating.facts_text(gated.facts),
+        "fields": gating.shown_fields(gated),
+        "visit": packed(visit, run),
+        "before_hash": page.content_hash or "",
+        "content_hash": visit.content_hash,
+        "created_at": visit.at_ms,
+        "stale_since": visit.at_ms,
+    }
+    holds.put(conn, row, before.get(page.id))
+    return Saved(visit, Outcome.HELD, reason=decided.reason, facts=gated.facts)
+
+
+def _published(work: _Work, row: AnyRow) -> Saved:
+    page = work.known.get(row.page_id)
+    if page is None or (page.content_hash or "") != row.before_hash:
+        return Saved(None, Outcome.SKIPPED, reason="the page's record is another by now")
+    if page.claim_token:
+        return Saved(None, Outcome.SKIPPED, reason="the page is being read right now")
+    try:
+        visit, run = unpacked(row.visit)
+    except ValueError as error:
+        return Saved(None, Outcome.SKIPPED, reason=str(error))
+    own = replace(work, run=run)
+    if row.kind == Kind.MOVED and (moved := _follow(own, page, visit)):
+        return Saved(None, Outcome.MOVED, reason=moved, instead_of=Outcome.HELD)
+    found = _accept(own, page, visit) if visit.outcome is None else _unparsed(own, page, visit)
+    outcome, reason, compared = found
+    return Saved(None, outcome, compared.rows_written, compared.changes, reason, instead_of=Outcome.HELD)
+
+
 def _record(work: _Work, visit: Visit, outcome: Outcome, reason: str, compared: Compared) -> None:
-    target, run = visit.target, work.run
-    common = {
+    work.rows.add("visit", _ledger_row(work, visit, outcome, reason, compared))
+    _note_blocks(work, visit)
+
+
+def _ledger_row(work: _Work, visit: Visit, outcome: Outcome, reason: str, compared: Compared) -> dict[str, Any]:
+    return {
+        **_who_and_when(work.run, visit),
+        "page_type": visit.target.page_type.value,
+        "outcome": outcome.value,
+        "http_status": visit.status,
+        "reason": reason[:_LONGEST_REASON],
+        "requests": visit.requests,
+        "bytes": visit.size_bytes,
+        "elapsed_ms": visit.elapsed_ms,
+        "rows_written": compared.rows_written,
+        "changes": compared.changes,
+    }
+
+
+def _note_blocks(work: _Work, visit: Visit) -> None:
+    for signal in visit.blocks:
+        found = {"kind": signal.kind, "value": signal.value[:_LONGEST_REASON], "vendor": signal.vendor[:64]}
+        row = {**_who_and_when(work.run, visit), **found, "url": visit.final_url or visit.target.url}
+        work.rows.add("block", row)
+
+
+def _who_and_when(run: RunContext, visit: Visit) -> dict[str, Any]:
+    return {
         "run_id": run.run_id,
         "store": run.store,
-        "page_id": target.page_id,
+        "page_id": visit.target.page_id,
         "tier": visit.tier,
         "at": visit.at_ms,
     }
-    work.rows.add(
-        "visit",
-        {
-            **common,
-            "page_type": target.page_type.value,
-            "outcome": outcome.value,
-            "http_status": visit.status,
-            "reason": reason[:_LONGEST_REASON],
-            "requests": visit.requests,
-            "bytes": visit.size_bytes,
-            "elapsed_ms": visit.elapsed_ms,
-            "rows_written": compared.rows_written,
-            "changes": compared.changes,
-        },
-    )
-    for signal in visit.blocks:
-        found = {"kind": signal.kind, "value": signal.value[:_LONGEST_REASON], "vendor": signal.vendor[:64]}
-        work.rows.add("block", {**common, **found, "url": visit.final_url or target.url})

@@ -62,6 +62,12 @@ def open_walk(conn: Connection, store: str, walk: str, params: str) -> Checkpoin
     return Checkpoint(page=row.page, state=WalkState(row.state), next_url=row.next_url, fingerprints=prints)
 
 
+def is_ended(conn: Connection, store: str, walk: str, params: str) -> bool:
+    """Say whether a backfill that isn't complete yet proved the walk's end, by `open_walk`'s rule; open nothing."""
+    row = _row(conn, store, bounded(walk, WALK_LENGTH))
+    return row is not None and row.params == params and row.state == WalkState.ENDED
+
+
 def commit_page(conn: Connection, run_id: int, page: CatalogPage) -> None:
     """Advance the checkpoint over a page whose rows are written in this transaction.
 

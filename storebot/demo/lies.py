@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from storebot.demo import masks
 from storebot.demo.answers import Answer, Asked, http_date
+from storebot.demo.options import CURRENCIES
 from storebot.demo.pages import View
 from storebot.demo.site import Site
 from storebot.exceptions import ConfigurationError
@@ -75,7 +76,7 @@ def _false_304(truth: Answer, told: Told) -> Answer:
 
 
 def _soft_404(truth: Answer, told: Told) -> Answer:
-    return told.site.not_found(status=200)
+    return told.site.not_found(status=200, worded=told.options["worded"])
 
 
 def _redirect(truth: Answer, told: Told) -> Answer:
@@ -83,6 +84,19 @@ def _redirect(truth: Answer, told: Told) -> Answer:
     known = {"home": "/", "category": told.site.category_of(told.asked.path)}
     path = known.get(to, to)
     return Answer(status=told.options["status"], headers={"Location": path})
+
+
+def _frozen_page(truth: Answer, told: Told) -> Answer:
+    return _page_of(told.site.first_product(), truth, told)
+
+
+def _swapped(truth: Answer, told: Told) -> Answer:
+    return _page_of(told.site.neighbour_of(told.asked.path), truth, told)
+
+
+def _page_of(path: str | None, truth: Answer, told: Told) -> Answer:
+    """Return another product's page, whole, with its own validators."""
+    return truth if path is None else told.site.answer(replace(told.asked, path=path))
 
 
 LIES: dict[str, LieKind] = {
@@ -105,13 +119,30 @@ LIES: dict[str, LieKind] = {
     "times_100": LieKind(
         "Prices a hundredfold.", view=lambda view, _: replace(view, price_factor=view.price_factor * 100)
     ),
+    "no_prices": LieKind("A redesign that lost the prices.", view=lambda view, _: replace(view, no_prices=True)),
+    "currency": LieKind(
+        "Prices as they were, in another currency.",
+        {"to": "EUR"},
+        view=lambda view, options: replace(view, currency=options["to"]),
+    ),
+    "frozen_page": LieKind("One product's page at every address.", answer=_frozen_page),
+    "swapped": LieKind("Two by two, products show each other's page.", answer=_swapped),
     "frozen_lastmod": LieKind(
         "Sitemaps keep the lastmod of the opening, for products in whose path `entries` is found.",
         {"entries": ".*"},
         view=lambda view, options: replace(view, frozen_lastmod=options["entries"]),
     ),
+    "unlisted": LieKind(
+        "Lists and sitemaps leave out products in whose path `entries` is found.",
+        {"entries": ".*"},
+        view=lambda view, options: replace(view, unlisted=options["entries"]),
+    ),
     "false_304": LieKind("304 to whoever sends a validator, changed or not.", answer=_false_304),
-    "soft_404": LieKind("The page for unknown addresses, with 200.", answer=_soft_404),
+    "soft_404": LieKind(
+        "The page for unknown addresses, with 200; not worded: one that doesn't say that it is.",
+        {"worded": True},
+        answer=_soft_404,
+    ),
     "redirect": LieKind(
         "Sent elsewhere: to home, category, or any path or URL.", {"to": "home", "status": 302}, answer=_redirect
     ),
@@ -200,4 +231,8 @@ def _checked(name: str, options: Options) -> Options:
             )
     if name == "challenge" and options.get("size", "small") not in masks.CHALLENGE_SIZES:
         raise ConfigurationError(f"size of the lie 'challenge' is {options['size']!r}: give small or large")
+    if name == "currency" and options.get("to", "EUR") not in CURRENCIES:
+        raise ConfigurationError(
+            f"to of the lie 'currency' is {options['to']!r}: choose one of {', '.join(CURRENCIES)}"
+        )
     return defaults | options

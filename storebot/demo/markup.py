@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 from storebot.demo.filler import SHOP_NAME
 from storebot.demo.goods import Offer, Product, category_slug, decimal_text, price_text
+from storebot.demo.options import CURRENCIES
 
 STOCK_TEXTS = {
     "InStock": "In stock",
@@ -17,11 +19,21 @@ STOCK_TEXTS = {
     "BackOrder": "Back order",
 }
 
+_SYMBOLS = "".join(symbol for symbol, _ in CURRENCIES.values())
+_PRICES = re.compile(
+    rf'"price":"[^"]*",|<meta itemprop="price" [^>]*>| itemprop="price" content="[^"]*"|[{_SYMBOLS}][0-9.,]*[0-9]'
+)
+
 
 def times(product: Product, factor: int) -> Product:
     """Return a product with every price multiplied."""
     offers = tuple(replace(offer, price_minor=offer.price_minor * factor) for offer in product.offers)
     return replace(product, offers=offers)
+
+
+def without_prices(text: str) -> str:
+    """Return markup of a product with its prices cut out, and nothing else."""
+    return _PRICES.sub("", text)
 
 
 def jsonld(product: Product, base_url: str, currency: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -23,12 +24,21 @@ class View:
 
     price_factor: int = 1
     drifted: bool = False  # after a redesign: no structured data, other classes
+    no_prices: bool = False  # a redesign that keeps everything else
+    currency: str = ""  # another than the shop's
     frozen_lastmod: str | None = None  # entries of product paths in which this is found keep their first lastmod
+    unlisted: str | None = None  # lists and sitemaps leave out products in whose path this is found
 
     @property
     def tag(self) -> str:
         """Return what an ETag of this view ends with: empty for the truth."""
-        return f"{f'-x{self.price_factor}' if self.price_factor != 1 else ''}{'-drifted' if self.drifted else ''}"
+        parts = {
+            f"x{self.price_factor}": self.price_factor != 1,
+            "drifted": self.drifted,
+            "unpriced": self.no_prices,
+            self.currency: bool(self.currency),
+        }
+        return "".join(f"-{part}" for part, shown in parts.items() if shown)
 
 
 HONEST = View()
@@ -45,15 +55,17 @@ class Pages:
 
     def product(self, product: Product, view: View = HONEST) -> bytes:
         """Return a product page of 60 to 150 KB."""
-        shell_ = self._shell
+        shell_, currency = self._shell, view.currency or self._currency
         if view.price_factor != 1:
             product = markup.times(product, view.price_factor)
         head = self._head(product.name, product.description, product.path)
         if view.drifted:
-            data, main = "", markup.drifted_main(product, self._base_url, self._currency)
+            data, main = "", markup.drifted_main(product, self._base_url, currency)
         else:
-            data = self._data(product)
-            main = markup.main(product, self._base_url, self._currency)
+            data = self._data(product, currency)
+            main = markup.main(product, self._base_url, currency)
+        if view.no_prices:
+            data, main = markup.without_prices(data), markup.without_prices(main)
         parts = [
             head.encode(),
             shell_.styles[product.id % len(shell_.styles)],
@@ -102,8 +114,11 @@ class Pages:
         )
         return self._page(SHOP_NAME, "/", body)
 
-    def not_found(self) -> bytes:
-        """Return the page for an address that the shop doesn't know, or no longer."""
+    def not_found(self, *, worded: bool = True) -> bytes:
+        """Return the page for an address that the shop doesn't know, or no longer; or one that doesn't say so."""
+        if not worded:
+            body = f"<main>\n<h1>Off the shelf!</h1>\n<p>{'Have a look at our tea towels. ' * 12}</p>\n</main>\n"
+            return self._page("Thistle", "/off-the-shelf", body)
         body = (
             '<main class="not-found">\n<h1>Page not found</h1>\n'
             "<p>Sorry, we could not find the page you were looking for. It may have moved, or be sold out.</p>\n"
@@ -120,11 +135,11 @@ class Pages:
             f'<link rel="canonical" href="{self._base_url}{path}">\n'
         )
 
-    def _data(self, product: Product) -> str:
+    def _data(self, product: Product, currency: str) -> str:
         if product.markup == "plain":
             return ""
         tags = markup.opengraph(product, self._base_url)
-        return tags if product.markup == "microdata" else tags + markup.jsonld(product, self._base_url, self._currency)
+        return tags if product.markup == "microdata" else tags + markup.jsonld(product, self._base_url, currency)
 
     def _page(self, title: str, path: str, body: str) -> bytes:
         """Return a page that is no product's: with chrome, and little weight."""
@@ -140,6 +155,7 @@ class Pages:
             f'<li class="{card}"><a class="{name}" href="{product.path}">{escape(product.name)}</a>'
             f'<span class="{price}">{price_text(product.price_minor * view.price_factor, self._currency)}</span></li>\n'
             for product in products
+            if view.unlisted is None or not re.search(view.unlisted, product.path)
         )
         return f'<ul class="{"css-9zz0kx" if view.drifted else "cards"}">\n{rows}</ul>\n'
 

@@ -43,7 +43,7 @@ class Site:
 
     def answer(self, asked: Asked, view: View = HONEST) -> Answer:
         """Return the answer to one request for a page, as it is shown in this view."""
-        path, frozen = asked.path, view.frozen_lastmod
+        path = asked.path
         if match := _PRODUCT.fullmatch(path):
             return self._product(asked, view, match[1], int(match[2]))
         if match := _CATALOGUE.fullmatch(path):
@@ -52,9 +52,10 @@ class Site:
             number = int(match[1])
             if number > self._shop.sitemaps:
                 return self.not_found()
-            return self._fixed(asked, view, GZIP, lambda: sitemaps.child(self._shop, self._base_url, number, frozen))
+            return self._fixed(asked, view, GZIP, lambda: sitemaps.child(self._shop, self._base_url, number, view))
         if path == "/sitemap.xml":
-            return self._fixed(asked, view, XML, lambda: sitemaps.index(self._shop, self._base_url, frozen is not None))
+            frozen = view.frozen_lastmod is not None
+            return self._fixed(asked, view, XML, lambda: sitemaps.index(self._shop, self._base_url, frozen))
         if path == "/robots.txt":
             return self._fixed(asked, view, TEXT, lambda: sitemaps.robots(self._shop, self._base_url))
         if path == "/":
@@ -63,14 +64,25 @@ class Site:
             return self._fixed(asked, view, HTML, lambda: body)
         return self.not_found()
 
-    def not_found(self, status: int = 404) -> Answer:
-        """Return the shop's page for an unknown address."""
-        return Answer(status=status, body=self._pages.not_found())
+    def not_found(self, status: int = 404, *, worded: bool = True) -> Answer:
+        """Return the shop's page for an unknown address; ``worded`` False: one that doesn't say that it is."""
+        return Answer(status=status, body=self._pages.not_found(worded=worded))
 
     def category_of(self, path: str) -> str:
         """Return the path of the category page that a product's address belongs to; the catalogue for others."""
         match = _PRODUCT.fullmatch(path)
         return f"/c/{category_slug(category_path_of(int(match[2])))}" if match else catalogue_path(1)
+
+    def first_product(self) -> str | None:
+        """Return the path of the oldest product on sale; None where there is none."""
+        return next((product.path for product in self._shop.products(0, 1)), None)
+
+    def neighbour_of(self, path: str) -> str | None:
+        """Return the path of the product beside that of a path: the two are each other's; None for other pages."""
+        match = _PRODUCT.fullmatch(path)
+        number = int(match[2]) if match else 0
+        product = self._shop.product(number + 1 if number % 2 else number - 1) if number else None
+        return product.path if product else None
 
     def _product(self, asked: Asked, view: View, slug: str, product_id: int) -> Answer:
         if product_id in self._shop.gone:

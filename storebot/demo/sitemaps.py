@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 
 from storebot.demo.goods import OPENED_S, Product
+from storebot.demo.pages import HONEST, View
 from storebot.demo.shop import Shop
 
 _XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -34,14 +35,12 @@ def index(shop: Shop, base_url: str, frozen: bool = False) -> bytes:
     return f"{_XML}<sitemapindex {_XMLNS}>\n{rows}</sitemapindex>\n".encode()
 
 
-def child(shop: Shop, base_url: str, number: int, frozen: str | None = None) -> bytes:
-    """Return one gzipped sitemap.
-
-    Entries of paths in which the pattern ``frozen`` is found keep the lastmod that they had at the opening.
-    """
+def child(shop: Shop, base_url: str, number: int, view: View = HONEST) -> bytes:
+    """Return one gzipped sitemap, as it is shown in this view."""
     rows = "".join(
-        f"<url><loc>{base_url}{product.path}</loc>{_lastmod(_shown_s(shop, product, frozen))}</url>\n"
+        f"<url><loc>{base_url}{product.path}</loc>{_lastmod(_shown_s(shop, product, view.frozen_lastmod))}</url>\n"
         for product in shop.sitemap_products(number)
+        if view.unlisted is None or not re.search(view.unlisted, product.path)
     )
     return gzip.compress(f"{_XML}<urlset {_XMLNS}>\n{rows}</urlset>\n".encode(), mtime=0)
 

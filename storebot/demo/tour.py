@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,12 +16,14 @@ from storebot.demo.running import DemoProcess
 PRODUCTS = 500
 CHANGES = (11, 4, 9)  # products that change before each refresh
 DATABASE = Path("var/demo.db")
+ARCHIVE = Path("var/demo.pages")
 
 
 def main() -> int:
     """Run the tour; return 0 only if the numbers are those that were promised."""
     for path in DATABASE.parent.glob(f"{DATABASE.name}*"):
         path.unlink()
+    shutil.rmtree(ARCHIVE, ignore_errors=True)
     started = time.monotonic()
     with DemoProcess(products=PRODUCTS) as shop:
         print(f"A demo store with {PRODUCTS} products is open at {shop.url}\n")
@@ -60,7 +63,7 @@ def _runs() -> list[dict[str, Any]]:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "STOREBOT_DATABASE_URL": f"sqlite:///{DATABASE}"}
+    return {**os.environ, "STOREBOT_DATABASE_URL": f"sqlite:///{DATABASE}", "STOREBOT_ARCHIVE": str(ARCHIVE)}
 
 
 def _broken_promises(runs: list[dict[str, Any]]) -> list[str]:

@@ -13,7 +13,7 @@ from scrapy.http import Request, Response
 
 from storebot.core.blocks import Block, classify
 from storebot.core.page import Page
-from storebot.core.parsing.reading import identity, read_links, read_product
+from storebot.core.parsing.reading import identity, read_product
 from storebot.items import BlockSignal, PageType, Target
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
@@ -73,9 +73,9 @@ class BlockMiddleware:
             request.meta["reading"] = reading
             return identity(reading)
         if page_type is PageType.CATALOGUE:
-            links = read_links(page, self.store.product_pattern, self.store.link_rules)
-            request.meta["links"] = links
-            return bool(links)
+            named = self.store.read_catalogue(page)
+            request.meta["links"] = named
+            return bool(named.links)
         return page.body.lstrip()[:1] not in (b"", b"<") or b"<html" not in page.body[:1024].lower()
 
     async def _again(self, request: Request, block: Block, signals: tuple[BlockSignal, ...]) -> Request:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Request, Response
 
-from storebot.core.outcome import Answer, outcome_of
+from storebot.archive.packing import kept_headers
 from storebot.core.page import Page
 from storebot.core.parsing.reading import Reading, identity, read_product
-from storebot.core.urls import same_site, url_key
 from storebot.db.session import Claim
 from storebot.exceptions import InvalidURL
 from storebot.items import Outcome, PageType, Target, Visit
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
+from storebot.spiders.arguments import check_arguments
 from storebot.spiders.discovery import discover
+from storebot.spiders.judging import Judged, judged
+from storebot.spiders.naming import names_of
 from storebot.stores import load_store
 from storebot.stores.model import Store
 
@@ -42,6 +44,7 @@ class StoreSpider(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         settings = crawler.settings
+        check_arguments(cls.name, kwargs)
         folders = [folder for folder in settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
         store = load_store(kwargs.pop("store", ""), folders, base_url=kwargs.pop("base_url", None))
         kwargs.pop("_job", None)  # Scrapyd's own argument
@@ -51,13 +54,18 @@ class StoreSpider(scrapy.Spider):
             settings.set(name, value, priority="spider")
         return spider
 
-    async def crawl(self, run: Run, claim: Claim, *, head_only: bool) -> AsyncIterator[Request]:
-        """Yield what discovers pages, then the pages that ``claim`` gives, until both are exhausted."""
+    async def crawl(
+        self, run: Run, claim: Claim, *, head_only: bool, had: Callable[[Target], Visit | None] | None = None
+    ) -> AsyncIterator[Request]:
+        """Yield what discovers pages, then the pages that ``claim`` gives, until both are exhausted.
+
+        What ``had`` gives the visit of isn't asked for.
+        """
         self._run = run
         concurrency = self.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         async for request in discover(self.store, run, head_only=head_only, concurrency=concurrency):
             yield request
-        async for target in run.feed(claim):
+        async for target in run.feed(claim, had):
             yield self.page_request(target)
 
     def page_request(self, target: Target, *, conditional: bool = True) -> Request:
@@ -98,55 +106,44 @@ class StoreSpider(scrapy.Spider):
             return (again,)
         if visit.extracted:
             return (visit,)
+        if visit.body:
+            self._run.keeper.pack(visit)
         self._run.submit(visit)
         return ()
 
     def visit(self, target: Target, request: Request, response: Response) -> Visit:
         """Return the visit that a response other than 304 makes."""
         page = page_of(response, request)
-        final_key = target.url_key
-        if response.url != target.url:
-            try:
-                final_key = url_key(response.url, self.store.key_rules)
-            except InvalidURL as error:
-                return Visit(outcome=Outcome.MOVED, reason=str(error), **self._facts(target, request, response))
         reading = request.meta.get("reading") if response.status == 200 else None
         if reading is None and response.status == 200:
             reading = read_product(page, self.store.rules, target.source_hash)
+        try:
+            names = names_of(self.store, target, page, _canonical(reading, page))
+        except InvalidURL as error:
+            return Visit(outcome=Outcome.MOVED, reason=str(error), **self._facts(target, request, response))
         identified = reading is not None and identity(reading)
-        outcome, reason = (
-            (None, "")
-            if identified and final_key == target.url_key
-            else self._judged(target, response, final_key, reading)
+        outcome, reason, evidence, stray = (
+            Judged()
+            if identified and names.final_key == target.url_key and not (reading and reading.failure)
+            else judged(self.store, target, page, names.final_key, reading, self._run.session.strays)
         )
         if outcome is Outcome.INVALID:
+            reason += self._run.failed_pages.keep(page, reason, self._run.session.now_ms())
             logger.warning("%s: %s", target.url, reason)
         return Visit(
             outcome=outcome,
             reason=reason,
             final_url=response.url,
-            final_key=final_key,
+            final_key=names.final_key,
+            canonical_key=names.canonical_key,
+            amp_key=names.amp_key,
+            evidence=evidence,
+            stray_hash=stray,
             etag=_header(response, "ETag"),
             last_modified=_header(response, "Last-Modified"),
             problems=reading.problems if reading else (),
             **(_read(reading, target, page) if reading and outcome is None else {}),
             **self._facts(target, request, response),
-        )
-
-    def _judged(
-        self, target: Target, response: Response, final_key: str, reading: Reading | None
-    ) -> tuple[Outcome | None, str]:
-        return outcome_of(
-            Answer(
-                status=response.status,
-                url=target.url,
-                final_url=response.url,
-                redirected=final_key != target.url_key,
-                on_site=same_site(response.url, self.store.base_url, self.store.keys.aliases),
-                is_product_url=bool(self.store.product_pattern.search(response.url)),
-                identified=reading is not None and identity(reading),
-                problems=tuple(f"{problem.field}: {problem.reason}" for problem in reading.problems) if reading else (),
-            )
         )
 
     def failed(self, failure: Failure) -> Iterator[Visit]:
@@ -184,12 +181,21 @@ class StoreSpider(scrapy.Spider):
         }
 
 
+def _canonical(reading: Reading | None, page: Page) -> str | None:
+    """Return what a page that was answered with 200 calls its true address: by the store's rules, or its link."""
+    if reading is None:
+        return None
+    found = reading.extracted[0].values.get("canonical_url") if reading.extracted else None
+    return found if isinstance(found, str) else page.canonical_url
+
+
 def _read(reading: Reading, target: Target, page: Page) -> dict[str, Any]:
     """Return what a page that was read gives its visit: its record, or that it's the one that is known."""
+    came = {"requested_url": page.requested_url, "body": page.body, "headers": kept_headers(page.headers)}
     if reading.unchanged:
         hashes = {"content_hash": target.content_hash or "", "details_hash": target.details_hash or ""}
-        return {"source_hash": reading.source_hash, **hashes}
-    return {"source_hash": reading.source_hash, "extracted": reading.extracted, "body": page.body}
+        return {"source_hash": reading.source_hash, **hashes, **came}
+    return {"source_hash": reading.source_hash, "extracted": reading.extracted, **came}
 
 
 def store_settings(store: Store, contact: str) -> dict[str, Any]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from storebot.core.parsing.links import next_link, read_links
+from storebot.core.page import Page
+from storebot.core.rounds import Source
+from storebot.core.urls import url_key
 from storebot.core.walk import Seen, Verdict, VerdictKind, Walk, WalkParams, page_fingerprint
 from storebot.db import walks
-from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
+from storebot.items import CatalogPage, PackedPage, PageType, WalkEnd, WalkState
 from storebot.responses import page_of
 from storebot.run import Run
 from storebot.spiders.blocked import note_block
 from storebot.spiders.found import product_pages
+from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
+from storebot.stores.running import Links
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +30,11 @@ class CatalogueDiscovery:
 
     def __init__(self, store: Store, run: Run, *, head_only: bool, window: int) -> None:
         self.store, self.run, self.head_only, self.window = store, run, head_only, window
+
+    @property
+    def meaning(self) -> list[str]:
+        """What the store file says of which pages the catalogue names, of all its walks."""
+        return sorted(self._params(template).params_fingerprint() for template in self.store.catalogue_urls)
 
     async def start(self) -> AsyncIterator[Request]:
         """Open a walk for each template and yield its first requests."""
@@ -44,6 +53,8 @@ class CatalogueDiscovery:
         stands = await self.run.session.call(walks.open_walk, self.store.name, name, print_)
         if stands.restarted:
             logger.warning("%s: %s", self.store.name, stands.restarted)
+        if stands.page or stands.state is WalkState.ENDED:
+            await not_read_again(self.run, Source.CATALOGUE, name)
         if stands.state is WalkState.ENDED:
             logger.info("%s: %s was walked to its end by the run that this one resumes", self.store.name, name)
             return None
@@ -54,12 +65,13 @@ class CatalogueDiscovery:
     def _params(self, template: str) -> WalkParams:
         catalogue = self.store.catalogue
         assert catalogue is not None
+        links, next_rule = self.store.walk_rules
         return WalkParams(
             template=template,
             first=catalogue.first,
-            next=catalogue.next or "",
+            next=next_rule,
             product_url=self.store.product_url,
-            links=tuple(catalogue.links or ()),
+            links=links,
             max_pages=self.store.refresh.head_pages if self.head_only else catalogue.max_pages,
         )
 
@@ -72,7 +84,8 @@ class _OneWalk:
         self.store, self.run = owner.store, owner.run
         self.checkpoint = not owner.head_only
         self._told = False
-        owner.run.walk_opened(name)
+        self._packed: dict[int, PackedPage | None] = {}  # by page number, until they're judged
+        owner.run.walk_opened(name, Source.CATALOGUE)
 
     def requests(self) -> Iterator[Request]:
         """Yield what the walk wants next."""
@@ -94,21 +107,24 @@ class _OneWalk:
         assert request is not None
         page = page_of(response, request)
         readable = response.status == 200
-        links = request.meta.pop("links", None) if readable else []
-        if links is None:
-            links = read_links(page, self.store.product_pattern, self.store.link_rules)
-        found = product_pages(self.store, ((url, None) for url in links))
-        follows = None
-        if readable and self.params.next:
-            follows = next_link(page, self.store.next_rule)
+        named = request.meta.pop("links", None) if readable else Links()
+        if named is None:
+            named = self.store.read_catalogue(page)
+        if named.failure:
+            kept = self.run.failed_pages.keep(page, named.failure, self.run.session.now_ms())
+            logger.error("%s: %s: the page could not be read: %s%s", self.store.name, page.url, named.failure, kept)
+        found = product_pages(self.store, ((url, None) for url in named.links))
+        if found:
+            self._pack(request.meta["number"], page, [one.url_key for one in found])
         yield from self._judged(
             Seen(
                 number=request.meta["number"],
                 url=request.meta.get("redirect_urls", [request.url])[0],
                 final_url=response.url,
-                status=response.status,
+                status=0 if named.failure else response.status,
                 keys=tuple(one.url_key for one in found),
-                next_url=follows,
+                next_url=named.next_url if self.params.next else None,
+                failed=bool(named.failure),
                 found=found,
             )
         )
@@ -134,7 +150,14 @@ class _OneWalk:
                 self.run.submit(self._page(verdict.seen, checkpoint=commit))
             elif verdict.kind in (VerdictKind.ENDED, VerdictKind.INCOMPLETE):
                 self._end(verdict)
+        if self.walk.done:
+            self._packed.clear()
         yield from self.requests()
+
+    def _pack(self, number: int, page: Page, keys: Sequence[str]) -> None:
+        """Pack a page for the archive, which gets it if it's accepted."""
+        key, at_ms = url_key(page.url, self.store.key_rules), self.run.session.now_ms()
+        self._packed[number] = self.run.keeper.pack_catalogue(page, key, page_fingerprint(keys), at_ms)
 
     def _page(self, seen: Seen, *, checkpoint: bool) -> CatalogPage:
         return CatalogPage(
@@ -148,6 +171,8 @@ class _OneWalk:
             params=self.params.params_fingerprint(),
             next_url=seen.next_url,
             checkpoint=checkpoint,
+            round=self.run.rounds.of(Source.CATALOGUE),
+            kept=self._packed.pop(seen.number, None),
         )
 
     def _end(self, verdict: Verdict) -> None:

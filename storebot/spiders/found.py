@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from storebot.core.urls import same_site, url_key
+from storebot.core.urls import url_key
 from storebot.exceptions import InvalidURL
 from storebot.items import Discovered
 from storebot.stores.model import Store
@@ -14,7 +14,7 @@ def product_pages(store: Store, links: Iterable[tuple[str, str | None]]) -> tupl
     """Return the product pages among (URL, lastmod) pairs: on the store's hosts, matching product_url, once each."""
     found: dict[str, Discovered] = {}
     for url, lastmod in links:
-        if not store.product_pattern.search(url) or not same_site(url, store.base_url, store.keys.aliases):
+        if not store.is_product(url):
             continue
         try:
             key = url_key(url, store.key_rules)

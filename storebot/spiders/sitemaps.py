@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 from storebot.core.parsing.sitemap import SitemapReading, read_sitemap
 from storebot.core.parsing.sitemap_trail import SitemapTrail
 from storebot.core.robots import sitemaps_in_robots
+from storebot.core.rounds import Source
 from storebot.core.urls import same_site
 from storebot.db import walks
 from storebot.exceptions import UnreadableSitemap
@@ -19,6 +20,7 @@ from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
 from storebot.spiders.blocked import note_block
 from storebot.spiders.found import product_pages
+from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
 
 logger = logging.getLogger(__name__)
@@ -45,7 +47,7 @@ class SitemapDiscovery:
         declared = self.store.sitemap_urls
         if declared:
             for url in declared:
-                yield from self._ask(url, depth=1, walk=f"sitemap {url}")
+                yield from self._ask(url, depth=1, walk=self._walk(url))
         else:
             yield from self._ask(f"{_root(self.store.base_url)}/robots.txt", depth=0, walk=ROBOTS)
 
@@ -56,7 +58,7 @@ class SitemapDiscovery:
                 reason = f"{walk}: not read, it lies more than {self.trail.max_depth} documents below the first"
                 self._end(walk, WalkState.INCOMPLETE, reason, checkpoint=False)
             return
-        self.run.walk_opened(walk)
+        self.run.walk_opened(walk, Source.SITEMAP)
         robots = walk == ROBOTS
         yield Request(
             url,
@@ -77,7 +79,7 @@ class SitemapDiscovery:
         """Yield a request for each sitemap that robots.txt names, or for /sitemap.xml where it names none."""
         named = sitemaps_in_robots(response.body, response.url) if response.status == 200 else []
         for url in named:
-            for request in self._ask(url, depth=1, walk=f"sitemap {url}"):
+            for request in self._ask(url, depth=1, walk=self._walk(url)):
                 yield request
         if not named:
             for request in self._guessed():
@@ -89,7 +91,7 @@ class SitemapDiscovery:
 
     def _guessed(self) -> Iterator[Request]:
         url = f"{self.store.base_url}/sitemap.xml"
-        return self._ask(url, depth=1, walk=f"sitemap {url}", guess=True)
+        return self._ask(url, depth=1, walk=self._walk(url), guess=True)
 
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
         """Yield the children of an index, or the product pages of a sitemap and its end."""
@@ -121,12 +123,12 @@ class SitemapDiscovery:
         pattern = self.store.sitemap_pattern
         if pattern is not None and not pattern.search(url):
             return
-        walk = f"sitemap {url}"
-        if self.checkpoint:
-            stands = await self.run.session.call(walks.open_walk, self.store.name, walk, "")
-            if stands.state is WalkState.ENDED:
-                logger.info("%s: %s was read whole by the run that this one resumes", self.store.name, walk)
-                return
+        walk = self._walk(url)
+        # Only looked at: a child that is an index itself has no checkpoint, and that isn't known before it's read.
+        if self.checkpoint and await self.run.session.call(walks.is_ended, self.store.name, walk, ""):
+            await not_read_again(self.run, Source.SITEMAP, walk)
+            logger.info("%s: %s was read whole by the run that this one resumes", self.store.name, walk)
+            return
         for request in self._ask(url, depth, walk):
             yield request
 
@@ -136,7 +138,16 @@ class SitemapDiscovery:
         self.matched += len(found)
         name, at_ms = self.store.name, self.run.session.now_ms()
         self.run.submit(
-            CatalogPage(store=name, walk=walk, number=number, url=url, at_ms=at_ms, found=found, checkpoint=False)
+            CatalogPage(
+                store=name,
+                walk=walk,
+                number=number,
+                url=url,
+                at_ms=at_ms,
+                found=found,
+                checkpoint=False,
+                round=self.run.rounds.of(Source.SITEMAP),
+            )
         )
 
     def _ended(self, walk: str, reading: SitemapReading, *, checkpoint: bool) -> None:
@@ -154,6 +165,7 @@ class SitemapDiscovery:
         """A sitemap that was named and isn't there is a hole; one that was only guessed is no sitemap."""
         reason = f"{walk}: HTTP {response.status}"
         guessed = response.meta["guess"] and response.status in (403, 404, 410) and self.store.catalogue_urls
+        self.run.rounds.spoil(Source.SITEMAP, reason)
         self._end(walk, WalkState.ENDED if guessed else WalkState.INCOMPLETE, reason, checkpoint=False)
 
     def failed(self, failure: Failure) -> Iterator[Request]:
@@ -165,6 +177,9 @@ class SitemapDiscovery:
         if walk == ROBOTS:
             yield from self._guessed()
         self._end(walk, WalkState.INCOMPLETE, f"{walk}: {type(error).__name__}: {error}", checkpoint=False)
+
+    def _walk(self, url: str) -> str:
+        return f"sitemap {self.store.as_filed(url)}"
 
     def _on_site(self, url: str) -> bool:
         return same_site(url, self.store.base_url, self.store.keys.aliases)

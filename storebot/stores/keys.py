@@ -29,6 +29,7 @@ def known_keys() -> tuple[Key, ...]:
 def _keys(model: type[BaseModel], prefix: str) -> Iterator[Key]:
     for name, info in model.model_fields.items():
         section = _section(info)
+        name = info.alias or name
         yield Key(prefix + name, "" if section else _default(info), info.description or "", section is not None)
         if section:
             yield from _keys(section, f"{prefix}{name}.")

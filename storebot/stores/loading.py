@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from storebot.exceptions import ConfigurationError, StoreFileError, UnknownStore
+from storebot.stores.code import Code, joined, load_code
 from storebot.stores.locations import absolute_url
 from storebot.stores.model import Store
 from storebot.stores.problems import problems, syntax_problem
@@ -20,7 +21,16 @@ from storebot.stores.sections import StoreFile
 from storebot.stores.wording import nearest
 
 FILE = "store.toml"
+KINDS = ("product", "catalogue")  # page types that a store may have code for: product.py, catalogue.py
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+def check_name(name: str) -> None:
+    """Raise ConfigurationError for what can't be the name of a store."""
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"store {name!r}: a store's name is its folder's: 1 to 63 of a-z, 0-9, - and _, not starting with - or _"
+        )
 
 
 def load_store(name: str, folders: Sequence[Path | str] = (), base_url: str | None = None) -> Store:
@@ -28,20 +38,25 @@ def load_store(name: str, folders: Sequence[Path | str] = (), base_url: str | No
 
     ``base_url`` stands in for the one of the file, for the same shop at another address: a local copy, a test server.
 
-    Raises UnknownStore where no folder has the name, StoreFileError for a file that can't be read or isn't valid (its
-    text has one line for each fault), ConfigurationError for a bad name, folder or ``base_url``.
+    Raises UnknownStore where no folder has the name, StoreFileError for a file (store.toml, product.py, catalogue.py)
+    that can't be read or isn't valid (its text has one line for each fault), ConfigurationError for a bad name, folder
+    or ``base_url``.
     """
-    if not _NAME.fullmatch(name):
-        raise ConfigurationError(
-            f"store {name!r}: a store's name is its folder's: 1 to 63 of a-z, 0-9, - and _, not starting with - or _"
-        )
-    path = next((root / name / FILE for root in _roots(folders) if (root / name / FILE).is_file()), None)
-    if path is None:
+    check_name(name)
+    folder = next((root / name for root in _roots(folders) if (root / name / FILE).is_file()), None)
+    if folder is None:
         raise _unknown(name, folders)
-    found = _read(path)
+    found, code = _read_all(folder)
     values = {key: getattr(found, key) for key in found.model_fields_set}
     override = found.base_url if base_url is None else _override(base_url)
-    return Store(**{**values, "base_url": override}, name=name, path=str(path), file_base_url=found.base_url)
+    return Store(
+        **{**values, "base_url": override},
+        name=name,
+        path=str(folder / FILE),
+        file_base_url=found.base_url,
+        product_code=code.get("product"),
+        catalogue_code=code.get("catalogue"),
+    )
 
 
 def list_stores(folders: Sequence[Path | str] = ()) -> list[str]:
@@ -63,6 +78,28 @@ def _roots(folders: Sequence[Path | str]) -> Iterator[Traversable]:
             )
         yield root
     yield resources.files(__package__)
+
+
+def _read_all(folder: Traversable) -> tuple[StoreFile, dict[str, Code]]:
+    """Return the store file and the code beside it; raises the faults of all of them as one error."""
+    found, code, faults = None, {}, []
+    try:
+        found = _read(folder / FILE)
+    except StoreFileError as error:
+        faults.append(error)
+    for kind in KINDS:
+        path = folder / f"{kind}.py"
+        try:
+            if path.is_file():
+                code[kind] = load_code(path, kind)
+        except StoreFileError as error:
+            faults.append(error)
+    if "catalogue" in code and found is not None and found.catalogue is None:
+        path = folder / "catalogue.py"
+        faults.append(StoreFileError(str(path), "", f"has no effect, because {FILE} has no [catalogue] with a url"))
+    if faults or found is None:
+        raise joined(faults)
+    return found, code
 
 
 def _read(path: Traversable) -> StoreFile:

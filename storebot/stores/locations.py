@@ -71,6 +71,12 @@ def sitemaps(value: object) -> bool | tuple[str, ...]:
     return distinct([_location(text, expected) for text in texts_of(value, expected)])
 
 
+def feeds(value: object) -> tuple[str, ...]:
+    """Return the locations of product feeds."""
+    expected = 'a list of paths or URLs such as ["/feed.xml"]'
+    return distinct([_location(text, expected) for text in texts_of(value, expected)])
+
+
 def parameters(value: object) -> tuple[str, ...]:
     """Return patterns of query parameters, as KeyRules knows them."""
     expected = 'a list of parameters such as ["sort", "ref*", "view=list"]'

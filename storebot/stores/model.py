@@ -8,13 +8,19 @@ import re
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from pydantic import InstanceOf
+
 from storebot.core.normalise import Context
+from storebot.core.page import Page
+from storebot.core.parsing import links
 from storebot.core.parsing.rules import ProductRules, Rule, compile_rule
-from storebot.core.urls import KeyRules
+from storebot.core.urls import KeyRules, same_site, url_key
+from storebot.stores.code import Code
+from storebot.stores.running import Links, ProductParser, read_links
 from storebot.stores.sections import FIELDS, StoreFile
 
 # Raise it when a change in storebot.core makes the same page give another record: every page is then parsed anew.
-PARSER_GENERATION = 2
+PARSER_GENERATION = 3
 
 
 class Store(StoreFile):
@@ -23,6 +29,8 @@ class Store(StoreFile):
     name: str
     path: str  # of the file, for messages
     file_base_url: str  # what the file says, where ``base_url`` was overridden
+    product_code: InstanceOf[Code] | None = None  # product.py
+    catalogue_code: InstanceOf[Code] | None = None  # catalogue.py
 
     @cached_property
     def product_pattern(self) -> re.Pattern[str]:
@@ -33,6 +41,16 @@ class Store(StoreFile):
     def sitemap_pattern(self) -> re.Pattern[str] | None:
         """The pattern that a child sitemap's URL must hold; None lets all through."""
         return re.compile(self.discover.sitemap_url) if self.discover.sitemap_url else None
+
+    def is_product(self, url: str) -> bool:
+        """Whether a URL is on one of the store's hosts and matches ``product_url``."""
+        return bool(self.product_pattern.search(url)) and same_site(url, self.base_url, self.keys.aliases)
+
+    @cached_property
+    def catalogue_keys(self) -> frozenset[str]:
+        """The keys of the catalogue's first pages, which are no product's whatever ``product_url`` matches."""
+        first = str(self.catalogue.first) if self.catalogue else ""
+        return frozenset(url_key(url.replace("{page}", first), self.key_rules) for url in self.catalogue_urls)
 
     @property
     def sitemap_urls(self) -> tuple[str, ...]:
@@ -47,6 +65,11 @@ class Store(StoreFile):
             return ()
         return tuple(self._absolute(location) for location in self.catalogue.url)
 
+    @property
+    def feed_urls(self) -> tuple[str, ...]:
+        """The declared product feeds, absolute."""
+        return tuple(self._absolute(location) for location in self.discover.feeds)
+
     def _absolute(self, location: str) -> str:
         """Put a path behind ``base_url``; a URL of the shop moves along when ``base_url`` was overridden."""
         if location.startswith("/"):
@@ -54,12 +77,42 @@ class Store(StoreFile):
         path = location.removeprefix(self.file_base_url)
         return self.base_url + path if path != location and path.startswith("/") else location
 
+    def as_filed(self, url: str) -> str:
+        """Return a URL of the shop with the address that the file says, where ``base_url`` was overridden.
+
+        What is stored under a URL's name, such as a checkpoint, is then found at whatever address the shop is read.
+        """
+        path = url.removeprefix(self.base_url)
+        return self.file_base_url + path if path != url and path[:1] in ("", "/") else url
+
     @cached_property
     def rules(self) -> ProductRules:
-        """The compiled rules of ``[product]``."""
+        """The compiled rules of ``[product]``, and ``product.py``."""
         fields = {name: _compiled(texts) for name in FIELDS if isinstance(texts := getattr(self.product, name), tuple)}
         declared = {"currency": self.product.currency} if isinstance(self.product.currency, str) else {}
-        return ProductRules(fields=fields, declared=declared, prefer=self.product.prefer)
+        parser = ProductParser(self.product_code) if self.product_code else None
+        return ProductRules(fields=fields, declared=declared, prefer=self.product.prefer, parser=parser)
+
+    def read_catalogue(self, page: Page) -> Links:
+        """Return the product links of a catalogue page and the link to the next one: by code, or by the rules."""
+        if page.refusal:
+            return Links(failure=page.refusal)
+        if self.catalogue_code is None:
+            found = links.read_links(page, self.product_pattern, self.link_rules)
+            if page.refusal or len(found) == links.MAX_LINKS:
+                return Links(failure=page.refusal or f"it links to {links.MAX_LINKS:,} products or more")
+            return Links(found, links.next_link(page, self.next_rule) if self.next_rule else None)
+        coded = read_links(self.catalogue_code, page)
+        return coded._replace(links=[url for url in coded.links if self.product_pattern.search(url)])
+
+    @property
+    def walk_rules(self) -> tuple[tuple[str, ...], str]:
+        """What finds the links of a walk, and what its next link: a checkpoint made with another is refused."""
+        if self.catalogue is None:
+            return (), ""
+        if self.catalogue_code is None:
+            return tuple(self.catalogue.links or ()), self.catalogue.next or ""
+        return (f"catalogue.py {self.catalogue_code.digest}",), "catalogue.py"
 
     @cached_property
     def link_rules(self) -> tuple[Rule, ...]:
@@ -105,8 +158,13 @@ class Store(StoreFile):
         )
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides how a page is parsed: not of comments, order of keys, or defaults."""
+        """Return the SHA-256 of all that decides how a page is parsed: not of comments, order of keys, or defaults.
+
+        Of ``product.py`` the whole text decides.
+        """
         deciding = self.model_dump(mode="json", include={"product_url", "product", "keys"}, exclude_defaults=True)
+        if self.product_code:
+            deciding["product.py"] = self.product_code.digest
         return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
     @cached_property

@@ -15,6 +15,7 @@ from storebot.stores.keys import known_keys
 from storebot.stores.wording import nearest, shown
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PLACE = re.compile(r"\[[0-9]+\]")  # of a table in a list of them
 # pydantic's error types for the plain values of the model -> what was expected
 _EXPECTED = {
     "bool_type": "true or false",
@@ -53,13 +54,13 @@ def problems(path: str, error: ValidationError) -> StoreFileError:
 
 
 def _unknown(path: str, fault: ErrorDetails) -> StoreFileError:
-    *section, name = map(str, fault["loc"])
+    *section, name = (str(part) for part in fault["loc"] if not isinstance(part, int))
     prefix = "".join(f"{part}." for part in section)
     valid = [known.name for known in known_keys()]
     beside = [known.removeprefix(prefix) for known in valid if known.rpartition(".")[0] == prefix.rstrip(".")]
-    if close := nearest(name, beside):
-        return StoreFileError(path, _dotted(fault), "unknown key", prefix + close)
     elsewhere = {known.rpartition(".")[2]: known for known in reversed(valid)}
+    if name not in elsewhere and (close := nearest(name, beside)):
+        return StoreFileError(path, _dotted(fault), "unknown key", prefix + close)
     if close := nearest(name, elsewhere):
         return StoreFileError(path, _dotted(fault), f"unknown key; {_place(elsewhere[close])}", elsewhere[close])
     return StoreFileError(path, _dotted(fault), f"unknown key; expected one of {', '.join(beside)}")
@@ -85,10 +86,18 @@ def _expected(kind: str, context: Mapping[str, object]) -> str:
 
 
 def _description(key: str) -> str:
-    text = next(known.description for known in known_keys() if known.name == key)
+    name = _PLACE.sub("", key)
+    text = next(known.description for known in known_keys() if known.name == name)
     return (text[0].lower() + text[1:]).rstrip(".").replace("`", "")
 
 
 def _dotted(fault: ErrorDetails) -> str:
-    """Return the key as TOML writes it, so that one with a space, dot or line break stays readable on one line."""
-    return ".".join(str(part) if _BARE.fullmatch(str(part)) else json.dumps(part) for part in fault["loc"])
+    """Return the key as TOML writes it, so that one with a space, dot or line break stays readable on one line.
+
+    A table of a list has its place, counted from nought: ``gate.planned[0].from``.
+    """
+    parts = (
+        f"[{part}]" if isinstance(part, int) else f".{part if _BARE.fullmatch(part) else json.dumps(part)}"
+        for part in fault["loc"]
+    )
+    return "".join(parts).removeprefix(".")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from storebot.core.delist import Rules
+from storebot.core.gate_limits import DECLARABLE, Declared, Planned
 from storebot.stores import values
 from storebot.stores.wording import nearest, wrong
 
@@ -31,6 +34,16 @@ class Discover(Section):
     catalogue: bool | None = Field(
         default=None,
         description="Whether the catalogue is walked. Without the key: where there is a `[catalogue]`.",
+    )
+    platform: Literal["shopify", "woocommerce"] | None = Field(
+        default=None,
+        description="The shop's software, whose public listing then carries the products, 100 to 250 a request, "
+        "instead of their pages. Where the shop has switched that listing off, its pages are read as without this key.",
+    )
+    feeds: values.Feeds = Field(
+        default=(),
+        description="Paths or URLs of product feeds (Google Merchant as XML or as a table, or a platform's JSON): "
+        "what they carry isn't fetched as a page.",
     )
 
 
@@ -212,6 +225,108 @@ class Blocks(Section):
     breaker_min: int = Field(default=10, ge=1, description="Blocked visits before that share is looked at.")
 
 
+class PlannedEvent(Section):
+    """A time in which much of the shop is expected to change, such as a sale."""
+
+    start: values.Moment = Field(
+        alias="from", description="Its begin, with an offset from UTC: `2026-11-27T00:00:00+01:00`."
+    )
+    end: values.Moment = Field(
+        alias="until", description="Its end, written likewise. Give it an hour more for the refresh."
+    )
+    what: Literal["prices", "all"] = Field(
+        default="prices",
+        description='What may change without limit: `"prices"`, or `"all"`, which opens the gate for everything.',
+    )
+    reason: values.Sentence = Field(description="Which event it is, for whoever reads the file in a year.")
+
+    @model_validator(mode="after")
+    def _ends_after_it_begins(self) -> PlannedEvent:
+        if self.end <= self.start:
+            raise wrong("ends before it begins", key="gate.planned.until")
+        return self
+
+
+_SHARE = "Without the key: {}."
+
+
+def _share(what: str, default: str) -> float | None:
+    found: float | None = Field(default=None, ge=0, le=1, description=f"{what} {_SHARE.format(default)}")
+    return found
+
+
+class Gate(Section):
+    """How much a run may change before its changes are held for somebody to look at (`scrapy holds`).
+
+    Shares are of the known pages that the run has looked at.
+    """
+
+    sample: int = Field(
+        default=50, ge=1, description="Known pages that a run looks at before it publishes the first change."
+    )
+    max_changed: float | None = _share(
+        "Share of the pages that may change.",
+        "three times what is usual in this shop, at least `0.3`; `0.5` while there are no three runs to tell",
+    )
+    max_identity: float | None = _share("Share that may have another name, SKU, GTIN or brand.", "`0.1`")
+    max_lost: float | None = _share("Share that may lose its price, its name or its availability.", "`0.1`")
+    max_price_ratio: float | None = Field(
+        default=None,
+        gt=1,
+        description="Factor by which prices may rise or fall, as the median of those that moved. Without the key: `3`.",
+    )
+    max_currency: float | None = _share("Share that may switch to another currency.", "`0.05`")
+    max_identical: float | None = _share("Share that may show one and the same record.", "`0.1`")
+    max_missing: float | None = _share(
+        "Share that may be missing (404, 410).",
+        "three times what is usual in this shop, at least `0.1`; `0.2` while there are no three runs to tell",
+    )
+    max_blocked: float | None = _share(
+        "Share of visits that may be blocked before what the others show isn't believed either.", "`0.3`"
+    )
+    planned: tuple[PlannedEvent, ...] = Field(
+        default=(), description="`[[gate.planned]]` tables: events in which much changes on purpose, such as a sale."
+    )
+
+    @field_validator("planned", mode="before")
+    @classmethod
+    def _planned_is_a_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    @property
+    def declared(self) -> Declared:
+        """What it says, as the gate of a run takes it."""
+        return Declared(
+            sample=self.sample,
+            planned=tuple(
+                Planned(_ms(event.start), _ms(event.end), event.what, event.reason) for event in self.planned
+            ),
+            **{name: getattr(self, f"max_{name}") for name in DECLARABLE},
+        )
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
+
+
+class Delist(Section):
+    """When a product that can't be found any more is gone for good."""
+
+    confirmations: int = Field(
+        default=2,
+        ge=1,
+        description="How often a product's own address has to say that it isn't there (404, a page for what isn't "
+        "found, a redirect to the start page or a category), before it is delisted. 410 is believed at once. So many "
+        "whole readings of what named a product have to be without it before that counts.",
+    )
+    hours: int = Field(default=24, ge=0, description="How many hours the first and the last of these have to be apart.")
+
+    @property
+    def rules(self) -> Rules:
+        """What it says, as the core takes it."""
+        return Rules(confirmations=self.confirmations, hours=self.hours)
+
+
 class Expect(Section):
     """What a healthy run of this shop looks like."""
 
@@ -235,6 +350,29 @@ class Expect(Section):
         return names if "name" in names else ("name", *names)
 
 
+class Archive(Section):
+    """How long fetched pages are kept, and when a backfill reads them instead of fetching them again."""
+
+    keep_last: int = Field(default=3, ge=1, description="So many of the newest generations of a page are kept.")
+    keep_days: int = Field(
+        default=0, ge=0, description="Beside them, all generations that are younger than so many days."
+    )
+    keep_changed: bool = Field(
+        default=True, description="Beside them, each generation whose record differed from the one before it."
+    )
+    keep_all: bool = Field(default=False, description="Whether every generation is kept, whatever the other keys say.")
+    reuse_within: values.Duration = Field(
+        default="7d",
+        description="How old a kept page may be for a backfill to read it, where the database has no record of it (it "
+        'was restored from a backup). `"0s"`: such a page is always fetched.',
+    )
+
+    @property
+    def reuse_within_ms(self) -> int:
+        """That age in milliseconds."""
+        return values.milliseconds(self.reuse_within)
+
+
 class StoreFile(Section):
     """The whole of one ``store.toml``."""
 
@@ -249,15 +387,25 @@ class StoreFile(Section):
     politeness: Politeness = Field(default_factory=Politeness, description="How much is asked of the shop.")
     refresh: Refresh = Field(default_factory=Refresh, description="What a refresh looks at.")
     blocks: Blocks = Field(default_factory=Blocks, description="How block pages are recognised.")
+    gate: Gate = Field(default_factory=Gate, description="How much a run may change before its changes are held.")
+    delist: Delist = Field(default_factory=Delist, description="When a product is gone for good.")
     expect: Expect = Field(default_factory=Expect, description="What a healthy run looks like.")
+    archive: Archive = Field(default_factory=Archive, description="How long fetched pages are kept.")
 
     @model_validator(mode="after")
     def _products_can_be_found(self) -> StoreFile:
         if self.discover.catalogue and self.catalogue is None:
             raise wrong("expected a [catalogue] with a url, because discover.catalogue is true", key="catalogue")
-        if not self.discover.sitemaps and not self.walks_catalogue:
+        if self.discover.platform and self.discover.feeds:
             raise wrong(
-                "expected at least one way to find products: sitemaps, or a [catalogue] with a url", key="discover"
+                "has no effect, because discover.platform carries the products already; leave one of the two out",
+                key="discover.feeds",
+            )
+        carried = self.discover.platform or self.discover.feeds
+        if not self.discover.sitemaps and not self.walks_catalogue and not carried:
+            raise wrong(
+                "expected at least one way to find products: sitemaps, a [catalogue] with a url, a platform or feeds",
+                key="discover",
             )
         return self
 

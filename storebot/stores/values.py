@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -116,9 +117,20 @@ def milliseconds(duration_text: str) -> int:
     return sum(int(number) * _UNITS_MS[unit] for number, unit in re.findall(r"([0-9]+)([smhd])", duration_text))
 
 
+def moment(value: object) -> datetime:
+    """Return a date and time that says its offset from UTC."""
+    expected = "a date and time with an offset from UTC such as 2026-11-27T00:00:00+01:00"
+    if not isinstance(value, datetime):
+        raise wrong(f"expected {expected}, got {shown(value)}")
+    if value.utcoffset() is None:
+        raise wrong(f"expected {expected}, got {value.isoformat()}, which has none")
+    return value
+
+
 BaseURL = Annotated[str, BeforeValidator(locations.absolute_url)]
 Templates = Annotated[tuple[str, ...], BeforeValidator(locations.templates)]
 Sitemaps = Annotated[bool | tuple[str, ...], BeforeValidator(locations.sitemaps)]
+Feeds = Annotated[tuple[str, ...], BeforeValidator(locations.feeds)]
 Regex = Annotated[str, BeforeValidator(regex)]
 Rule = Annotated[str, BeforeValidator(rule)]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules)]
@@ -130,3 +142,4 @@ Phrases = Annotated[dict[str, Availability], BeforeValidator(phrases)]
 HeaderText = Annotated[str, BeforeValidator(header_text)]
 Sentence = Annotated[str, BeforeValidator(sentence)]
 Duration = Annotated[str, BeforeValidator(duration)]
+Moment = Annotated[datetime, BeforeValidator(moment)]

@@ -64,7 +64,12 @@ def scrapy(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "scrapy", "crawl", *args],
         cwd=ROOT,
-        env={**environment, "STOREBOT_STORES": str(folder / "stores"), "STOREBOT_PROGRESS": "off"},
+        env={
+            **environment,
+            "STOREBOT_STORES": str(folder / "stores"),
+            "STOREBOT_ARCHIVE": str(folder / "pages"),
+            "STOREBOT_PROGRESS": "off",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -87,6 +92,27 @@ def test_base_url_that_is_none_is_one_line_and_exit_2(tmp_path: Path, capsys: py
     made = command(store_folder(tmp_path, ""))
     made.run(["refresh"], options(store="shop", base_url="shop.example"))
     assert (made.exitcode, capsys.readouterr().err.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ({"stroe": "shop"}, "refresh has no argument 'stroe' (did you mean 'store'?): -a takes store, base_url"),
+        ({"store": "shop", "x": "1"}, "refresh has no argument 'x': -a takes store, base_url"),
+    ],
+)
+def test_argument_that_no_phase_has_is_one_line_and_exit_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], argument: dict[str, str], said: str
+) -> None:
+    made = command(store_folder(tmp_path, ""))
+    made.run(["refresh"], options(**argument))
+    assert (made.exitcode, capsys.readouterr().err) == (2, f"{said}\n")
+
+
+def test_argument_of_scrapyd_is_let_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = command(store_folder(tmp_path, ""))
+    made.run(["refresh"], options(_job="6487ec79947edab326d6db28a2d86511", store="shap"))
+    assert "no store is named 'shap'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("phase", ["backfill", "refresh"])
@@ -136,6 +162,15 @@ def test_report_of_a_real_crawl_is_one_line_and_one_more_as_json(
 
 def test_crawler_that_could_not_be_made_is_an_internal_error(crawled: Crawled) -> None:
     assert command()._report(crawled.crawler, options(), failed=True) is ExitCode.INTERNAL_ERROR
+
+
+def test_spider_that_is_not_there_is_one_line_that_names_the_nearest_and_exit_2(tmp_path: Path) -> None:
+    (tmp_path / "stores").mkdir()
+    done = scrapy(tmp_path, "refersh", "-a", "store=shop")
+    said = "no spider is named 'refersh' (did you mean 'refresh'?): there are backfill, refresh\n"
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(said)
+    assert "Traceback" not in done.stderr
 
 
 # --- spiders of a user's own ----------------------------------------------------------------------------------------

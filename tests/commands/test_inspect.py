@@ -165,3 +165,15 @@ def test_command_line_prints_json_alone_and_exits_2_when_it_is_misused(
         assert "needs --url" in out + err
     else:
         assert (json.loads(out)["key"], err) == ("https://shop.example/p/mug-1", "")
+
+
+def test_page_that_was_kept_says_itself_where_it_came_from(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mug.json").write_text(json.dumps({"url": URL, "status": 404, "reason": "price: gone"}))
+    assert inspect(page) == 0
+    assert (printed(capsys)["key"], inspect(page, "--url", "https://shop.example/p/other")) == (
+        "https://shop.example/p/mug-1",
+        0,
+    )
+    assert printed(capsys)["key"] == "https://shop.example/p/other"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storebot.core.availability import read_availability, read_condition
+from storebot.core.availability_words import PHRASES, UNSPACED
 from storebot.items import Availability
 
 
@@ -67,6 +70,67 @@ def test_every_term_is_read_with_any_prefix(term: Availability, spelling: str) -
 )
 def test_a_stock_line_is_read_with_its_denials_first(text: str, term: str) -> None:
     assert read_availability(text) == term
+
+
+@pytest.mark.parametrize(
+    ("language", "promise", "denial", "later"),
+    [
+        ("en", "Only 3 left in stock", "Currently unavailable", "Available on backorder"),
+        ("de", "Sofort lieferbar", "Nicht auf Lager", "Lieferbar bei Nachbestellung"),
+        ("fr", "En stock", "Actuellement indisponible", "Disponible sur commande"),
+        ("es", "Hay existencias", "Sin existencias", "Disponible bajo pedido"),
+        ("it", "Disponibilità immediata", "Al momento non disponibile", "Disponibile su ordinazione"),
+        ("nl", "Op voorraad", "Niet op voorraad", "Beschikbaar via nabestelling"),
+        ("pl", "Na stanie", "Brak w magazynie", "Dostępne na zamówienie"),
+        ("sv", "Finns i lager", "Slut i lager", "Tillgänglig för restnotering"),
+        ("da", "På lager", "Ikke på lager", "Tilgængelig på restordre"),
+        ("no", "12 på lager", "Tomt på lager", "Bestillingsvare"),
+        ("pt", "Em estoque", "Fora de estoque", "Disponível por encomenda"),
+        ("cs", "Skladem 5 ks", "Momentálně není skladem", "Na objednávku"),
+        ("sk", "Skladom", "Nie je skladom", "Na objednávku"),
+        ("fi", "Heti saatavilla", "Ei varastossa", "Saatavilla jälkitoimituksena"),
+        ("ru", "Есть на складе", "Временно нет в наличии", "Под заказ"),
+        ("ro", "În stoc", "Stoc epuizat", "Disponibil la comandă"),
+    ],
+)
+def test_each_language_has_words_for_yes_no_and_later(language: str, promise: str, denial: str, later: str) -> None:
+    assert language in PHRASES
+    assert read_availability(promise) is Availability.IN_STOCK
+    assert read_availability(denial) is Availability.OUT_OF_STOCK
+    assert read_availability(later) is Availability.BACK_ORDER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not currently in stock",
+        "Derzeit leider nicht vorrätig",
+        "Pas disponible en magasin",
+        "No está disponible",
+        "Nie jest dostępny",
+        "Inte tillgänglig",
+        "Ikke tilgjengelig",
+        "Momenteel niet leverbaar",
+        "Não está disponível",
+        "Notify me when it is available",
+    ],
+)
+def test_a_promise_that_is_denied_or_only_wished_for_is_out_of_stock(text: str) -> None:
+    assert read_availability(text) is Availability.OUT_OF_STOCK
+
+
+@pytest.mark.parametrize("text", ["Vendido por Acme", "Gran Reserva 2015", "Reserveren in de winkel", "Online shop"])
+def test_words_that_only_look_like_stock_are_unknown(text: str) -> None:
+    assert read_availability(text) is None
+
+
+def test_every_phrase_of_the_table_is_a_pattern_of_its_own() -> None:
+    for table in (PHRASES, UNSPACED):
+        for phrases in table.values():
+            for words in phrases.values():
+                assert re.compile(words)
+                assert not words.startswith("|")
+                assert not words.endswith("|")
 
 
 @pytest.mark.parametrize("text", ["", "Livestock feed", "stockings", "Add to cart", "{{ stock }}"])

@@ -52,6 +52,20 @@ NOTHING_SEEN = {Outcome.BLOCKED: 3, Outcome.MISSING: 2}
         ({"incomplete_walks": ["no end", "lost"]}, RunStatus.PARTIAL, ExitCode.PARTIAL, "no end; lost"),
         ({"outcomes": NOTHING_SEEN}, RunStatus.BLOCKED, ExitCode.BLOCKED, "3 blocked"),
         ({"finish_reason": "blocked"}, RunStatus.BLOCKED, ExitCode.BLOCKED, "the store answers with block pages"),
+        (
+            {"held": 60, "held_why": "why"},
+            RunStatus.HELD,
+            ExitCode.HELD,
+            "the changes of 60 pages are held, not published: w",
+        ),
+        (
+            {"held": 1, "held_why": "why", "pages_left": 4},
+            RunStatus.HELD,
+            ExitCode.HELD,
+            "the change of 1 page is held, not published: why; see `scrapy holds`; 4 pages left",
+        ),
+        ({"held": 1, "finish_reason": "blocked"}, RunStatus.BLOCKED, ExitCode.BLOCKED, "the change of 1 page is held"),
+        ({"held": 1, "internal_errors": 2}, RunStatus.HELD, ExitCode.INTERNAL_ERROR, "2 exceptions in storebot itself"),
         ({"internal_errors": 2}, RunStatus.PARTIAL, ExitCode.INTERNAL_ERROR, "2 exceptions in storebot itself, see"),
         (
             {"internal_errors": 1, "pages_left": 4},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storebot.core.gtin import gtin14
+from storebot.core.gtin import gtin14, gtin_of_isbn
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,17 @@ def _accepts(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    ("isbn", "gtin"),
+    [("0316769487", "9780316769488"), ("0-8044-2957-X", "9780804429573"), ("9780316769488", "9780316769488")],
+)
+def test_an_isbn_of_ten_digits_becomes_the_one_of_thirteen(isbn: str, gtin: str) -> None:
+    assert gtin_of_isbn(isbn) == gtin
+    assert gtin14(gtin_of_isbn(isbn)) == gtin.zfill(14)
+
+
+@pytest.mark.parametrize("text", ["0316769480", "X316769487", "123", "", "0316769\u0664\u0668\u0667"])
+def test_what_is_no_isbn_stays_as_it_is(text: str) -> None:
+    assert gtin_of_isbn(text) == text

@@ -193,3 +193,9 @@ def test_no_page_raises_and_every_record_can_be_stored(
         if text is not None:
             text.encode()
     assert (listing.currency is not None) or listing.price_minor is None
+
+
+def test_a_number_that_no_column_holds_is_no_number_of_reviews() -> None:
+    listing, problems = record(name="Drill", review_count="1" + ".000" * 60)
+    assert listing.review_count is None
+    assert [problem.field for problem in problems] == ["review_count"]

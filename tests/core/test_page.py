@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from storebot.core.page import Page
+from storebot.core.page import MAX_BYTES, Page
 
 URL = "https://shop.example/c/p"
 
@@ -97,3 +97,41 @@ def test_a_page_is_freed_without_the_garbage_collector() -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_a_page_above_the_limit_is_refused_in_words() -> None:
+    page = Page(url=URL, body=b"<p>" + b"a" * MAX_BYTES)
+    assert page.root is None
+    assert page.refusal == "the page has 8,388,611 bytes: more than 8,388,608 aren't read"
+    assert Page(url=URL, body=b"<p>" + b"a" * (MAX_BYTES - 3)).root is not None
+
+
+def test_of_too_many_tags_no_tree_is_built() -> None:
+    page = Page(url=URL, body=b"<br>" * 250_001)
+    assert page.refusal == ""  # nobody counted yet
+    assert page.root is None
+    assert page.refusal == "the page has 250,001 tags: of more than 250,000 no tree is built"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<p {} ",
+        "<p/{}/",
+        '<p {}=">" ',
+        '<p {}=">"',
+        '<p {}=b" ',
+        "<p ={} ",
+        "<a<$ {} ",
+        "<a<b<1 {} ",
+        "<p {}=\n",
+        "<p '{} ",
+    ],
+)
+def test_a_tag_of_a_thousand_attributes_is_seen_whatever_hides_it(tag: str) -> None:
+    start, _, attribute = tag.partition("{}")
+    opening, last = start.rstrip(" /'="), start[len(start.rstrip(" /'=")) :]
+    body = opening + "".join(f"{last if index == 0 or last != ' ' else ''}a{index}{attribute}" for index in range(2100))
+    page = Page(url=URL, body=(body + ">" + " " * 200_000).encode())
+    assert page.root is None
+    assert page.refusal == "a tag of the page has a thousand attributes: no tree is built"

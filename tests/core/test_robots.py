@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from storebot.core.robots import sitemaps_in_robots
+from storebot.core.robots import Reading, asked_delay_s, asks_for_time, reading_of, sitemaps_in_robots, wait_s
 from tests.shared_data import ROOT, shared
 
 GOLDENS = sorted(
@@ -36,3 +36,46 @@ def test_relative_values_are_resolved_against_the_final_url() -> None:
 )
 def test_lines_without_an_address_give_none(body: bytes) -> None:
     assert sitemaps_in_robots(body) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "reading"),
+    [
+        (200, Reading.RULES),
+        (204, Reading.RULES),
+        (302, Reading.ABSENT),
+        (401, Reading.ABSENT),
+        (404, Reading.ABSENT),
+        (410, Reading.ABSENT),
+        (429, Reading.UNREACHABLE),
+        (500, Reading.UNREACHABLE),
+        (503, Reading.UNREACHABLE),
+        (599, Reading.UNREACHABLE),
+    ],
+)
+def test_what_a_status_means(status: int, reading: Reading) -> None:
+    """Case Z02."""
+    assert reading_of(status) is reading
+    assert asks_for_time(status) is (status in (429, 503))
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "tried", "expected"),
+    [("", 1, 1), ("", 2, 2), ("30", 1, 30), ("0", 2, 2), ("-5", 1, 1), ("soon", 1, 1), ("1.5", 1, 1.5)],
+)
+def test_wait_is_what_the_host_asks_for_and_never_nothing(retry_after: str, tried: int, expected: float) -> None:
+    """Case Z05."""
+    assert wait_s(retry_after, tried, 1_800_000_000_000) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [((None,), 0), ((2.5,), 2.5), ((None, 1, 10), 10), ((1.0, 4, 60), 15), ((30.0, 1, 10), 30), ((1.0, 0, 0), 1)],
+)
+def test_longer_of_delay_and_rate_is_kept(asked: tuple[float | None, ...], expected: float) -> None:
+    assert asked_delay_s(*asked) == expected  # type: ignore[arg-type]  # whole numbers of a table
+
+
+def test_a_line_that_is_no_address_costs_the_others_nothing() -> None:
+    body = b"Sitemap: https://[\nSitemap: /a.xml"
+    assert sitemaps_in_robots(body, "https://shop.example/robots.txt") == ["https://shop.example/a.xml"]

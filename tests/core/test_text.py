@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storebot.core.text import clean_text, comparable_text
+from storebot.core.text import clean_text, comparable_text, unescape
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,13 @@ def test_cleaning_odd_marks_is_idempotent_and_safe(text: str) -> None:
     assert clean_text(once) == once
     assert "\0" not in once
     once.encode()
+
+
+def test_marks_that_change_places_leave_no_joiner_behind() -> None:
+    once = clean_text("\u0301\u094d\u200ca")
+    assert clean_text(once) == once
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "x110000", "99999999"])
+def test_a_number_of_no_character_is_a_replacement(number: str) -> None:
+    assert unescape(f"&#{number};&amp;&lt;") == "\ufffd&<"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from storebot.core.parsing.rules import ProductRules, compile_rule
 from storebot.core.validate import validate
 from storebot.items import Availability, Listing, Problem
 
@@ -63,3 +64,13 @@ def test_any_field_can_be_required(name: str) -> None:
 def test_a_missing_field_says_what_was_found_instead() -> None:
     (problem,) = validate(listing(), ("gtin",), (Problem("gtin", "'12' isn't a GTIN"),))
     assert "'12' isn't a GTIN" in problem.reason
+
+
+def test_refusal_says_which_selectors_were_tried() -> None:
+    rules = ProductRules(
+        fields={"price": (compile_rule(".now"), compile_rule("xpath://b")), "name": (compile_rule("h1"),)}
+    )
+    (name, price) = validate(listing(name=None), ("name", "price"), (), rules)
+    assert name == ("name", "the page yields no name (tried css:h1)")
+    assert price == ("price", "the store requires it, and the page yields none (tried css:.now, xpath://b)")
+    assert validate(listing(), ("sku",), (), rules) == (("sku", "the store requires it, and the page yields none"),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
@@ -229,6 +229,21 @@ def test_short_page_is_not_the_end() -> None:
     short = {number: lambda number: page(number, f"only-{number}") for number in (2, 3, 9)}
     assert drive(walk, shop_of(16, empty, short)).committed == list(range(1, 17))
     assert walk.state is WalkState.ENDED
+
+
+@pytest.mark.parametrize(("total", "asked"), [(6, 3), (7, 5), (None, 5), (0, 5)])
+def test_walk_that_has_all_products_that_the_shop_declares_asks_for_no_more(total: int | None, asked: int) -> None:
+    walk = Walk(NUMBERED)
+    log = drive(walk, lambda number: replace(shop_of(3, empty)(number), total=total), window=1)
+    assert walk.state is WalkState.ENDED
+    assert (walk.reason == "all 6 products that the shop declares") is (asked == 3)
+    assert max(log.fetched) == asked
+
+
+def test_walk_that_resumes_has_not_seen_all_and_proves_its_end() -> None:
+    walk = Walk(NUMBERED, resume_after=2)
+    drive(walk, lambda number: replace(shop_of(3, empty)(number), total=6), window=1)
+    assert walk.reason == "page 4 is empty"
 
 
 def test_page_of_known_products_is_not_empty() -> None:

@@ -57,6 +57,7 @@ def start(options: Options) -> ForkServerProcess:
     env = {
         "STOREBOT_DATABASE_URL": options.database_url,
         "STOREBOT_STORES": str(options.stores or ""),
+        "STOREBOT_ARCHIVE": str(options.output.with_suffix(".pages")),
         "STOREBOT_PROGRESS": "off",
         "STOREBOT_SUMMARY": "",
     }

@@ -42,7 +42,7 @@ class Golden(NamedTuple):
     price_max_minor: int | None  # of a price range
     currency: str | None
     availability: str | None
-    variants: int
+    variants: int | None  # None where the page shows a range and the golden counts none of what is in it
 
 
 def goldens(site: str) -> list[Golden]:
@@ -71,7 +71,7 @@ def _golden(site: str, row: dict[str, str]) -> Golden:
         price_max_minor=minor(Decimal(row["price_high"]) if row["price_high"] else None),
         currency=currency,
         availability=row["availability"] or None,
-        variants=int(row["variants"] or 1),
+        variants=int(row["variants"]) if row["variants"] else None if row["price_high"] else 1,
     )
 
 

@@ -54,6 +54,7 @@ def start(
     own = {
         "STOREBOT_DATABASE_URL": f"sqlite:///{database}",
         "STOREBOT_STORES": str(stores or ""),
+        "STOREBOT_ARCHIVE": str(database.with_suffix(".pages")),
         "STOREBOT_PROGRESS": "off",
         "STOREBOT_SUMMARY": "",
     }

@@ -146,8 +146,9 @@ class _Known:
         query = "SELECT url FROM pages WHERE content_hash IS NOT NULL AND (next_due_at > 0 OR status = 'gone')"
         paths = frozenset(path_of(row["url"]) for row in watched.rows(query))
         walks = watched.walks() if phase == "backfill" else {}  # a refresh looks at the sitemaps anew
-        ended = {walk.removeprefix("sitemap ") for walk, row in walks.items() if row["state"] == "ended"}
-        return cls(paths, walks[CATALOGUE]["page"] if CATALOGUE in walks else 0, frozenset(ended - {CATALOGUE}))
+        ended = {walk for walk, row in walks.items() if row["state"] == "ended"} - {CATALOGUE}
+        children = frozenset(path_of(walk.removeprefix("sitemap ")) for walk in ended)
+        return cls(paths, walks[CATALOGUE]["page"] if CATALOGUE in walks else 0, children)
 
     def assert_not_asked_again(self, shop: DemoClient) -> None:
         asked = shop.requests().paths("/")
@@ -173,6 +174,7 @@ def _assert_whole(watched: Watched) -> None:
     assert {row["page_id"] for row in watched.rows("SELECT page_id FROM listings")} == parsed
     assert watched.count("SELECT count(*) FROM listings") == watched.count("SELECT count(*) FROM offers")
     assert sorted(row["page_id"] for row in watched.rows("SELECT page_id FROM visits")) == sorted(parsed)
+    _assert_kept(watched)
     known = {int(row["url"].rpartition("-")[2]) for row in watched.rows("SELECT url FROM pages")}
     for walk, row in watched.walks().items():
         if walk == CATALOGUE:
@@ -182,6 +184,18 @@ def _assert_whole(watched: Watched) -> None:
         elif row["state"] == "ended":
             child = int(walk.rpartition("-")[2].partition(".")[0])
             assert known >= set(range((child - 1) * ENTRIES + 1, child * ENTRIES + 1))
+
+
+def _assert_kept(watched: Watched) -> None:
+    """Each record has the page that it was read from, byte for byte, and no product page is kept twice."""
+    records = watched.rows("SELECT url_key, fetched_at FROM pages WHERE content_hash IS NOT NULL")
+    if not records:
+        return
+    with watched.archive() as archive:
+        assert not [row for row in records if archive.at([row["url_key"]], row["fetched_at"]) is None]
+        assert not any(archive.verify())
+        doubled = "SELECT page_id FROM generations JOIN pages ON id = page_id WHERE page_type = 'product' GROUP BY 1"
+        assert archive.connection.execute(f"{doubled} HAVING count(*) > 1").fetchall() == []
 
 
 def _assert_dead_runs_are_interrupted(watched: Watched) -> None:

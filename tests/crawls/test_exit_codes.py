@@ -232,13 +232,18 @@ def test_schema_from_the_future_is_exit_8_before_any_request(known: Watched) -> 
     assert known.shop.requests().total == 0
 
 
-def test_disk_that_fills_up_stops_the_crawl_with_nothing_half_done(fresh: Watched, backfilled: Watched) -> None:
+@pytest.mark.parametrize(("full", "limit_bytes"), [("database", 500_000), ("page archive", 1_000_000)])
+def test_disk_that_fills_up_stops_the_crawl_with_nothing_half_done(
+    fresh: Watched, backfilled: Watched, full: str, limit_bytes: int
+) -> None:
     """Cases T09, M02: the write-ahead log may not grow beyond a size, as on a full disk, in the middle of the crawl."""
     Database.open(f"sqlite:///{fresh.database}").dispose()
-    process = fresh.start("backfill", STOREBOT_COMMIT_ROWS=5)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (500_000, 500_000))
+    archive = {"STOREBOT_ARCHIVE": "off"} if full == "database" else {}
+    process = fresh.start("backfill", STOREBOT_COMMIT_ROWS=5, **archive)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
     done = scrapy_process.finish(process)
     assert done.exit_code == 8, done.stderr
+    assert ("the page archive can't be written" in done.stderr) is (full == "page archive"), done.stderr
     saved = _assert_nothing_is_half_done(fresh)
     assert 0 < saved < PRODUCTS
     _assert_completed_by_the_next_run(fresh, backfilled, saved)

@@ -80,7 +80,8 @@ def test_changes_are_exactly_what_the_shop_changed(tmp_path: Path) -> None:
         listed = _listed(watched)
         assert {path: row for path, row in listed.items() if path not in vanished} == _truth(shop)
         gone = [row for (key, _), row in watched.records().items() if path_of(key) in vanished]
-        assert {row["status"] for row in gone} == {"missing"}
+        assert {row["status"] for row in gone} == {"delisted"}, "410 is believed at once"
+        assert watched.count("SELECT count(*) FROM changes WHERE type = 'delisted'") == len(gone)
         assert [{**row, "status": "active", "missing_why": ""} for row in gone] == [
             row for (key, _), row in before.items() if path_of(key) in vanished
         ]
@@ -191,7 +192,7 @@ def test_page_without_its_product_is_never_written_over_the_old_row(known: Watch
     assert (done.exit_code, done.fields["status"]) == (3, "partial"), done.stderr
     outcomes = known.outcomes()
     assert [outcomes[path][0] for path in (soft, empty, drifted, cut, failing)] == [
-        "invalid",
+        "missing",
         "blocked",
         "invalid",
         "error",
@@ -199,8 +200,9 @@ def test_page_without_its_product_is_never_written_over_the_old_row(known: Watch
     ], outcomes
     assert all(outcomes[path][1] for path in (soft, empty, drifted, cut, failing))
     assert known.shop.requests().count(cut) == 3  # RETRY_TIMES is 2
-    assert known.records() == before[0]
+    assert _but_missing(known.records()) == before[0]
     assert known.offers() == before[2]
+    assert known.count("SELECT count(*) FROM changes") == 0
     known.shop.honest()
     again = known.forked("refresh")
     assert (again.exit_code, again.count("not_modified"), again.count("unchanged")) == (0, PRODUCTS - 1, 1)
@@ -214,13 +216,17 @@ def test_redirect_away_from_the_product_overwrites_nothing(known: Watched) -> No
     known.shop.lie("redirect", f"^{home}$", to="home")
     known.shop.lie("redirect", f"^{category}$", to="category", status=301)
     done = known.forked("refresh", **AT_ONCE)
-    assert (done.count("moved"), done.count("not_modified")) == (2, PRODUCTS - 2), done.stderr
+    assert (done.count("missing"), done.count("not_modified")) == (2, PRODUCTS - 2), done.stderr
     outcomes = known.outcomes()
-    assert "/, which product_url doesn't match" in outcomes[home][1]
+    assert "/, the home page" in outcomes[home][1]
     assert "/c/" in outcomes[category][1]
-    assert (known.records(), _without_errors(known.page_rows())) == (before[0], _without_errors(before[1]))
+    assert (_but_missing(known.records()), _without_errors(known.page_rows())) == (
+        before[0],
+        _without_errors(before[1]),
+    )
     known.shop.honest()
     assert known.forked("refresh").count("not_modified") == PRODUCTS
+    assert known.records() == before[0]
 
 
 def test_redirect_without_end_is_an_error_and_one_to_a_busy_page_is_tried_again_from_the_product(
@@ -266,7 +272,8 @@ def test_redirect_to_a_product_that_is_known_leads_there_and_leaves_one_active_l
     assert old not in known.shop.requests().paths("/p/")
 
 
-def test_redirect_to_a_product_that_is_not_known_yet_keeps_the_history_under_its_new_key(tmp_path: Path) -> None:
+def test_redirect_to_another_product_that_is_not_known_yet_ends_the_old_one_and_begins_the_new(tmp_path: Path) -> None:
+    """Case R01. (One that is the same product keeps its history: tests/crawls/test_one_page_one_key.py.)"""
     stores = store_file(tmp_path, "[refresh]\nhead_pages = 0\nsitemaps = false")
     with DemoStore(products=20, variant_share=0) as shop:
         watched = Watched(shop, tmp_path / "store.db", stores)
@@ -276,16 +283,16 @@ def test_redirect_to_a_product_that_is_not_known_yet_keeps_the_history_under_its
         new = path_of(appeared.url)
         shop.lie("redirect", f"^{old}$", to=new, status=301)
         done = watched.forked("refresh")
-        assert (done.exit_code, done.count("changed"), done.count("not_modified")) == (0, 1, 19), done.stderr
-        rows = watched.rows("SELECT name, url_key, pages.url FROM listings JOIN pages ON pages.id = page_id")
-        assert len(rows) == 20
-        (moved,) = (row for row in rows if path_of(row["url_key"]) == new)
-        assert moved["name"] == _truth(shop)[new][0]["name"]
-        assert watched.count("SELECT count(*) FROM offers") == 21
-        assert watched.forked("refresh").exit_code == 0
+        assert (done.exit_code, done.count("moved"), done.count("not_modified")) == (0, 1, 19), done.stderr
+        again = watched.forked("refresh")
+        assert (again.exit_code, again.count("new"), again.count("not_modified")) == (0, 1, 19), again.stderr
         assert old not in shop.requests().paths("/p/")
+        records = {path_of(key): row for (key, _), row in watched.records().items()}
+        assert (records[old]["status"], records[new]["status"]) == ("missing", "active")
+        assert records[new]["name"] == _truth(shop)[new][0]["name"]
+        assert watched.count("SELECT count(*) FROM offers") == 21
         assert watched.forked("backfill").exit_code == 0  # the sitemap names both: neither is a page of its own again
-        assert watched.count("SELECT count(*) FROM pages") == 20
+        assert watched.count("SELECT count(*) FROM pages") == 21
 
 
 def test_price_that_is_wrong_for_a_visit_is_two_changes_and_no_lost_history(known: Watched) -> None:
@@ -477,7 +484,13 @@ def _truth(shop: DemoClient) -> dict[str, list[Row]]:
 
 
 def _without_errors(pages: dict[str, Row]) -> dict[str, Row]:
-    return {key: {**row, "last_error": "", "last_failure": "", "misses": 0} for key, row in pages.items()}
+    told = {"last_error": "", "last_failure": "", "misses": 0, "first_missed_at": None, "missed_by": None}
+    return {key: {**row, **told, "stray_hash": None} for key, row in pages.items()}
+
+
+def _but_missing(records: dict[tuple[str, str], Row]) -> dict[tuple[str, str], Row]:
+    """Return records as they'd be if none were missing."""
+    return {key: {**row, "status": "active", "missing_why": ""} for key, row in records.items()}
 
 
 def _text(value: object) -> str:

@@ -6,13 +6,15 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
+from storebot.archive import Archive, archive_path
 from storebot.demo.client import DemoClient
 from tests.crawls import forked, scrapy_process
 from tests.crawls.forked import Options
@@ -26,6 +28,7 @@ _LISTINGS = "SELECT * FROM listings JOIN (SELECT id AS of_page, url_key FROM pag
 _OFFERS = "SELECT offers.*, url_key FROM offers JOIN pages ON pages.id = page_id"
 _WHEN_AND_WHO = {"id", "page_id", "of_page", "run_id", "at", "first_seen_at", "last_seen_at", "last_checked_at"} | {
     "last_changed_at",
+    "first_missed_at",
     "fetched_at",
     "checked_at",
     "next_due_at",
@@ -80,6 +83,22 @@ class Watched:
         given = {"DOWNLOAD_DELAY": 0, "LOG_LEVEL": "WARNING", **self.settings, **settings}
         url = self.url or f"sqlite:///{self.database}"
         return Options(phase, self.shop.url, url, self._output, given, self.stores)
+
+    @contextmanager
+    def archive(self) -> Iterator[Archive]:
+        """Give a copy of the page archive to look into: like the database, it has to be found as a dead crawl left it.
+
+        Raises FileNotFoundError where no crawl has begun one.
+        """
+        path = archive_path(self.database.with_suffix(".pages"), "demo")
+        with TemporaryDirectory() as folder:
+            copy = Path(folder) / path.name
+            shutil.copyfile(path, copy)
+            with suppress(FileNotFoundError):  # it's gone when a crawl ended well
+                shutil.copyfile(f"{path}-wal", f"{copy}-wal")
+            found = Archive.read(copy)
+            yield found
+            found.close()
 
     @property
     def _output(self) -> Path:

@@ -115,7 +115,13 @@ def test_run_from_its_lease_to_its_row(url: str) -> None:
 
     session.close(judge)
     assert stood == [
-        Standing(outcomes={Outcome.NEW: 2, Outcome.MISSING: 1}, pages_known=3, pages_read=2, listings_known=2)
+        Standing(
+            outcomes={Outcome.NEW: 2, Outcome.MISSING: 1},
+            pages_known=3,
+            pages_read=2,
+            listings_known=2,
+            rows_written=2,
+        )
     ]
     assert [one.outcome for one in told.saved] == [None, Outcome.NEW, Outcome.NEW, Outcome.MISSING]
     assert "MainThread" not in told.threads

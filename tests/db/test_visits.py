@@ -14,11 +14,13 @@ from storebot.db.holders import this_process
 from storebot.db.schema import blocks, changes, listings, offers, pages, visits
 from storebot.exceptions import LeaseLost, SaveFailed
 from storebot.items import (
+    VARIANTS,
     Availability,
     BlockSignal,
     CatalogPage,
     Outcome,
     PageType,
+    Problem,
     Target,
 )
 from tests.db.shop import HOUR, NOW, STORE, Worker, alive, found, listing, parsed, unparsed
@@ -137,6 +139,18 @@ class TestKnownPage:
         assert {row["status"] for row in shop.rows(listings)} == {"active"}
         events = [(event["type"], event["variant_id"]) for event in shop.rows(changes)]
         assert events == [("new", "L"), ("missing", "S"), ("returned", "S")]
+
+    def test_variants_that_a_page_no_longer_names_but_still_has_stay_as_they_are_a01(self, database: Database) -> None:
+        shop = Worker(database)
+        shop.known("1", listings=[listing(variant_id="S"), listing(variant_id="L")])
+        unknown = (Problem(VARIANTS, "the shop loads the variants of this product by script"),)
+        shop.save(parsed(shop.due()[0], listing(), at=LATER, problems=unknown))
+        assert [(row["variant_id"], row["status"]) for row in shop.rows(listings)] == [
+            ("S", "active"),
+            ("L", "active"),
+            ("", "active"),
+        ]
+        assert [event["type"] for event in shop.rows(changes)] == ["new"]
 
     def test_a_variant_that_is_gone_stays_gone_when_its_page_returns_from_a_404(self, database: Database) -> None:
         shop = Worker(database)
@@ -318,15 +332,16 @@ class TestRedirects:
         assert shop.discover("1", "2") == 0
         assert [target.url_key for target in shop.due()] == [self.NEW]
 
-    def test_a_page_that_was_retired_comes_back_when_the_redirect_turns_around(self, database: Database) -> None:
+    def test_a_retired_pages_key_comes_back_when_the_redirect_turns_around(self, database: Database) -> None:
         shop = Worker(database)
         shop.known("1", "2")
         first, second = shop.due()
         shop.save(parsed(first, at=LATER, final_key=second.url_key), unparsed(second, Outcome.ERROR, LATER))
         shop.save(parsed(shop.due()[0], at=LATER + 1, final_key=first.url_key))
-        assert [page["status"] for page in shop.rows(pages)] == ["parsed", "gone"]
+        keys = [(page["status"], page["url_key"]) for page in shop.rows(pages)]
+        assert keys == [("gone", self.NEW), ("parsed", self.OLD)]
         shop.save(parsed(shop.due()[0], at=LATER + 2))
-        assert [row["status"] for row in shop.rows(listings)] == ["active", "missing"]
+        assert [row["status"] for row in shop.rows(listings)] == ["missing", "active"]
 
     def test_two_pages_of_one_batch_that_lead_to_one_key_become_one_page(self, database: Database) -> None:
         shop = Worker(database)

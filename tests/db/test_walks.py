@@ -102,6 +102,21 @@ class TestWalks:
             assert walks.close_walks(conn, STORE) == 1
         assert opened(database) == walks.Checkpoint(page=0, state=WalkState.WALKING)
 
+    def test_looking_whether_a_walk_has_ended_opens_none(self, database: Database) -> None:
+        def ended(params: str = "24") -> bool:
+            with database.read() as conn:
+                return walks.is_ended(conn, STORE, WALK, params)
+
+        shop = Worker(database)
+        assert (ended(), shop.rows(checkpoints)) == (False, [])
+        opened(database)
+        assert not ended()
+        shop.save(WalkEnd(store=STORE, walk=WALK, at_ms=NOW, state=WalkState.ENDED))
+        assert (ended(), ended("48")) == (True, False)
+        with database.write() as conn:
+            walks.close_walks(conn, STORE)
+        assert not ended()
+
     def test_an_incomplete_walk_goes_on_and_is_not_closed(self, database: Database) -> None:
         shop = Worker(database)
         opened(database)

@@ -96,6 +96,34 @@ def test_drifted_and_times_100_show_the_page_otherwise() -> None:
     assert f'"price":"{price}.00"'.encode() in told("times_100").body
 
 
+def test_no_prices_loses_the_prices_alone() -> None:
+    body = told("no_prices").body
+    price = SHOP.opening(1).price_minor
+    assert f"{price // 100}.{price % 100:02d}".encode() not in body.partition(b'class="related"')[0]
+    assert b'"priceCurrency":"GBP"' in body
+    assert b'"availability":"https://schema.org/' in body
+
+
+def test_another_currency_leaves_the_numbers_as_they_were() -> None:
+    body = told("currency").body
+    assert b'"priceCurrency":"EUR"' in body
+    assert b"GBP" not in body
+    assert told("currency", to="USD").headers["ETag"] != told("currency").headers["ETag"] != TRUTH.headers["ETag"]
+
+
+def test_frozen_page_is_one_body_for_all_addresses() -> None:
+    paths = [product.path for product in SHOP.products()]
+    assert {told("frozen_page", path).body for path in paths} == {TRUTH.body}
+
+
+def test_swapped_pages_show_each_other() -> None:
+    first, second = (product.path for product in SHOP.products(0, 2))
+    honest = answer(SITE, Asked(path=second, now_s=0.0), [])
+    assert told("swapped", first).body == honest.body
+    assert told("swapped", second).body == TRUTH.body
+    assert told("swapped", "/robots.txt") == answer(SITE, Asked(path="/robots.txt", now_s=0.0), [])
+
+
 def test_frozen_lastmod_hides_a_change_from_the_sitemap() -> None:
     shop = Shop(ShopOptions(products=20, seed=3))
     site, board = Site(shop, BASE), Switchboard()
@@ -150,6 +178,7 @@ def test_honest_switches_every_lie_off() -> None:
         (("frozen_lastmod", ".*", None, {"entries": "["}), "no regular expression"),
         (("empty", ".*", None, {"a": 1}), "takes no options"),
         (("challenge", ".*", None, {"size": "huge"}), "small or large"),
+        (("currency", ".*", None, {"to": "XXX"}), "choose one of GBP"),
     ],
 )
 def test_a_lie_that_can_not_be_told_is_refused_with_a_sentence(arguments: tuple[Any, ...], sentence: str) -> None:

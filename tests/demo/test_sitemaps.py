@@ -10,6 +10,7 @@ from lxml import etree
 from storebot.demo import sitemaps
 from storebot.demo.clock import Step, advance
 from storebot.demo.options import ShopOptions
+from storebot.demo.pages import View
 from storebot.demo.shop import Shop
 
 BASE = "https://demo.example"
@@ -21,7 +22,7 @@ def entries(body: bytes) -> dict[str, str]:
 
 
 def child(shop: Shop, number: int, frozen: str | None = None) -> dict[str, str]:
-    return entries(gzip.decompress(sitemaps.child(shop, BASE, number, frozen)))
+    return entries(gzip.decompress(sitemaps.child(shop, BASE, number, View(frozen_lastmod=frozen))))
 
 
 def test_the_children_of_the_index_name_every_product_once() -> None:
@@ -65,3 +66,11 @@ def test_robots_names_the_sitemap_and_sets_no_delay_unless_told() -> None:
     assert "Disallow: /cart" in text
     assert "Crawl-delay" not in text
     assert "Crawl-delay: 7" in sitemaps.robots(Shop(ShopOptions(crawl_delay_s=7)), BASE).decode()
+
+
+def test_an_unlisted_product_is_in_no_sitemap() -> None:
+    shop = Shop(ShopOptions(products=30))
+    first, *others = child(shop, 1)
+    path = first.removeprefix(BASE)
+    left = gzip.decompress(sitemaps.child(shop, BASE, 1, View(unlisted=f"^{path}$")))
+    assert list(entries(left)) == others

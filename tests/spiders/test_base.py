@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scrapy.crawler import Crawler
 
-from storebot.exceptions import UnknownStore
+from storebot.exceptions import ConfigurationError, UnknownStore
 from storebot.items import Outcome
 from storebot.spiders.backfill import BackfillSpider
 from storebot.spiders.base import StoreSpider
@@ -60,9 +60,19 @@ def test_store_that_is_not_there_is_told_with_the_nearest_name(tmp_path: Path) -
         spider(tmp_path, "delay_s = 1", store="shap")
 
 
+def test_argument_that_is_not_known_is_refused_however_the_spider_is_started(tmp_path: Path) -> None:
+    place = Place("", tmp_path / "store.db", "shop", store_folder(tmp_path, ""))
+    crawler = Crawler(BackfillSpider, place.project_settings())
+    with pytest.raises(ConfigurationError, match=r"backfill has no argument 'baseurl' \(did you mean 'base_url'\?\)"):
+        BackfillSpider.from_crawler(crawler, store="shop", baseurl="http://127.0.0.1:1")
+    made = BackfillSpider.from_crawler(crawler, store="shop", _job="1")
+    assert not hasattr(made, "_job")
+
+
 # --- what an answer makes of a visit ----------------------------------------------------------------------------------
 
 NOTHING = Answer(f"<html><title>About us</title>{FILLER}</html>".encode())
+SOFT_404 = Answer(f"<html><title>Not found</title>{FILLER}</html>".encode())
 ELSEWHERE = "http://localhost:1/p/away"
 ANSWERS: dict[str, tuple[list[Answer], str, str, int]] = {  # path: answers, outcome, in the reason, requests
     "/p/good": ([product()], "new", "", 1),
@@ -73,7 +83,9 @@ ANSWERS: dict[str, tuple[list[Answer], str, str, int]] = {  # path: answers, out
     "/p/secret": ([product()], "skipped", "robots.txt", 1),
     "/p/blocked": ([challenge()], "blocked", "a block page came twice (status 403;", 2),
     "/p/challenged": ([challenge(), product("Cup")], "new", "", 2),
-    "/p/listed": ([Answer(status=302, headers={"Location": "/all"})], "moved", "which product_url doesn't match", 2),
+    "/p/listed": ([Answer(status=302, headers={"Location": "/all"})], "missing", "/all, a list of products", 2),
+    "/p/told": ([Answer(status=302, headers={"Location": "/news"})], "moved", "which product_url doesn't match", 2),
+    "/p/soft": ([SOFT_404], "missing", 'its title or heading says "not found"', 1),
     "/p/loop": ([Answer(status=302, headers={"Location": "/p/loop"})], "error", "redirects without end", 0),
     "/p/304": ([Answer(status=304)], "error", "HTTP 304 to a request without validators", 2),
     "/p/304-once": ([Answer(status=304), product("Jug")], "new", "", 2),
@@ -87,6 +99,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scripted
     with ScriptedShop() as shop:
         shop.says("/robots.txt", Answer(b"User-agent: *\nDisallow: /p/secret\n"))
         shop.says("/all", listing(*ANSWERS))
+        shop.says("/news", NOTHING)
         for path, (answers, *_) in ANSWERS.items():
             shop.says(path, *answers)
         place = Place(shop.url, folder / "store.db", "shop", store_folder(folder, ONE_LIST + QUICK))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_index_within_an_index_is_followed_and_gzip_is_unpacked(shop: ScriptedSh
     done = place(shop, tmp_path).crawl("backfill")
     assert (done.summary.status, done.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 1})
     assert shop.paths("/about") == []
-    assert done.walks()[f"sitemap {shop.url}/c.xml.gz"] == "closed"
+    assert done.walks() == {"sitemap http://shop.example/c.xml.gz": "closed"}  # no index has a checkpoint
 
 
 def test_sitemap_that_names_itself_and_its_parent_is_read_once(shop: ScriptedShop, tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_index_that_goes_on_for_ever_is_left_and_the_run_is_not_complete(shop: S
         shop.says(f"/{number}.xml", index(f"{shop.url}/{number + 1}.xml"))
     done = place(shop, tmp_path).crawl("backfill")
     assert (done.summary.status, done.summary.outcomes) == (RunStatus.PARTIAL, {Outcome.NEW: 1})
-    assert f"{shop.url}/5.xml: not read" in done.summary.reason
+    assert "http://shop.example/5.xml: not read" in done.summary.reason
     assert shop.paths("/5.xml") == []
 
 
@@ -86,10 +87,24 @@ def test_resume_does_not_read_again_what_was_read_whole(shop: ScriptedShop, tmp_
     here = place(shop, tmp_path)
     first = here.crawl("backfill")
     assert (first.summary.status, first.summary.exit_code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
-    assert f"{shop.url}/b.xml: HTTP 500" in first.summary.reason
+    assert "http://shop.example/b.xml: HTTP 500" in first.summary.reason
     second = here.crawl("backfill")
     assert (second.summary.status, second.summary.outcomes) == (RunStatus.COMPLETE, {Outcome.NEW: 1})
     assert (shop.paths().count("/a.xml"), shop.paths().count("/b.xml")) == (1, 2)
+
+
+def test_backfill_that_is_resumed_at_another_address_of_the_shop_finds_its_checkpoints(
+    shop: ScriptedShop, tmp_path: Path
+) -> None:
+    with ScriptedShop() as copy:
+        for each in (shop, copy):
+            each.says("/sitemap.xml", index(f"{each.url}/a.xml", f"{each.url}/b.xml"))
+            each.says("/a.xml", sitemap(f"{each.url}/p/mug-1"))
+            each.says("/b.xml", Answer(b"", 500))
+        here = place(shop, tmp_path)
+        assert here.crawl("backfill").summary.status is RunStatus.PARTIAL
+        replace(here, url=copy.url).crawl("backfill")
+        assert (copy.paths().count("/a.xml"), copy.paths().count("/b.xml")) == (0, 1)
 
 
 def test_refresh_reads_the_sitemaps_anew_and_finds_the_new_product(shop: ScriptedShop, tmp_path: Path) -> None:
@@ -124,7 +139,7 @@ def test_named_sitemap_that_cannot_be_read_whole_leaves_the_run_partial(
     shop.says("/bad.xml", answer._replace(body=answer.body.replace(b"%s", shop.url.encode())))
     done = place(shop, tmp_path).crawl("backfill")
     assert (done.summary.status, done.summary.exit_code) == (RunStatus.PARTIAL, ExitCode.PARTIAL)
-    assert f"sitemap {shop.url}/bad.xml: " in done.summary.reason
+    assert "sitemap http://shop.example/bad.xml: " in done.summary.reason
     assert reason in done.summary.reason
     assert done.summary.outcomes[Outcome.NEW] >= 1  # what could be read is crawled nevertheless
 
@@ -143,13 +158,16 @@ def test_guessed_sitemap_that_is_not_there_is_a_failure_where_nothing_else_names
 ) -> None:
     done = place(shop, tmp_path).crawl("backfill")
     assert (done.summary.status, done.summary.exit_code) == (RunStatus.FAILED, ExitCode.PARTIAL)
-    assert f"{shop.url}/sitemap.xml: HTTP 404" in done.summary.reason
+    assert "http://shop.example/sitemap.xml: HTTP 404" in done.summary.reason
+
+
+NOT_OBEYED = 'robots = false\nrobots_reason = "the owner allowed it"\n'  # otherwise nothing at all is fetched then
 
 
 def test_robots_txt_that_gives_no_answer_leaves_the_guess_to_be_tried(shop: ScriptedShop, tmp_path: Path) -> None:
     shop.says("/robots.txt", Answer(status=0))
     shop.says("/sitemap.xml", sitemap(f"{shop.url}/p/mug-1"))
-    done = place(shop, tmp_path).crawl("backfill")
+    done = place(shop, tmp_path, NOT_OBEYED).crawl("backfill")
     assert done.summary.outcomes == {Outcome.NEW: 1}
     assert done.summary.status is RunStatus.PARTIAL  # what it would have named is not known
     assert "robots.txt" in done.summary.reason
@@ -157,7 +175,7 @@ def test_robots_txt_that_gives_no_answer_leaves_the_guess_to_be_tried(shop: Scri
 
 def test_robots_txt_that_is_broken_is_not_one_that_names_nothing(shop: ScriptedShop, tmp_path: Path) -> None:
     shop.says("/robots.txt", Answer(status=500)).says("/all", listing("/p/mug-1"))
-    done = place(shop, tmp_path, '[catalogue]\nurl = "/all"').crawl("backfill")
+    done = place(shop, tmp_path, f'{NOT_OBEYED}[catalogue]\nurl = "/all"').crawl("backfill")
     assert (done.summary.status, done.summary.reason) == (RunStatus.PARTIAL, "robots.txt: HTTP 500")
     assert done.summary.outcomes == {Outcome.NEW: 1}
 
@@ -172,4 +190,4 @@ def test_sitemap_of_more_entries_than_one_record_takes_is_saved_whole(shop: Scri
     shop.says("/sitemap.xml", sitemap(*(f"{shop.url}/p/{number}" for number in range(2_345))))
     done = place(shop, tmp_path).crawl("backfill", CLOSESPIDER_ITEMCOUNT=1)
     assert done.rows("SELECT count(*) AS count FROM pages") == [{"count": 2_345}]
-    assert done.walks() == {f"sitemap {shop.url}/sitemap.xml": "ended"}
+    assert done.walks() == {"sitemap http://shop.example/sitemap.xml": "ended"}

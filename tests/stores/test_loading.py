@@ -14,6 +14,14 @@ from storebot.exceptions import ConfigurationError, ExitCode, StoreFileError, Un
 from storebot.stores import Store, list_stores, load_store
 from tests.stores.writing import LEAST, read, written
 
+CODE = """\
+SELECTORS = {"name": "h1"}
+
+
+def product(page, select):
+    raise ValueError("too few")
+"""
+
 
 @pytest.mark.parametrize("name", list_stores())
 def test_every_shipped_store_loads(name: str) -> None:
@@ -135,13 +143,19 @@ def test_stores_are_found_inside_a_zipped_package(tmp_path: Path) -> None:
         for path in sorted(package.rglob("*")):
             if path.suffix in (".py", ".toml"):
                 archive.write(path, path.relative_to(package.parent))
+        archive.writestr("storebot/stores/coded/store.toml", LEAST)
+        archive.writestr("storebot/stores/coded/product.py", CODE)
     code = (
-        "import storebot; from storebot.stores import *\n"
+        "import storebot; from storebot.stores import *; from storebot.core.page import Page\n"
         "print(storebot.__file__, *list_stores())\n"
-        "for name in list_stores(): print(load_store(name).path)"
+        "for name in list_stores(): print(load_store(name).path)\n"
+        "rules = load_store('coded').rules\n"
+        "print(rules.parser(Page(url='https://shop.example/p/1', body=b'<h1>A</h1>')).failure)"
     )
     command = [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(egg)!r})\n{code}"]
     printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60).stdout
-    first, *paths = printed.splitlines()
-    assert first.split() == [str(egg / "storebot" / "__init__.py"), *list_stores()]
-    assert paths == [str(egg / "storebot" / "stores" / name / "store.toml") for name in list_stores()]
+    first, *paths, failure = printed.splitlines()
+    names = sorted([*list_stores(), "coded"])
+    assert first.split() == [str(egg / "storebot" / "__init__.py"), *names]
+    assert paths == [str(egg / "storebot" / "stores" / name / "store.toml") for name in names]
+    assert failure == f"{egg}/storebot/stores/coded/product.py: line 5: ValueError: too few"

@@ -41,8 +41,33 @@ FAULTS = [
     (
         LEAST + '"a\\nb" = 1',
         '"a\\nb": unknown key; expected one of base_url, product_url, discover, catalogue, '
-        "product, keys, politeness, refresh, blocks, expect",
+        "product, keys, politeness, refresh, blocks, gate, delist, expect, archive",
     ),
+    # windows of the gate
+    (
+        LEAST + "[[gate.planned]]\nfrom = 2026-11-27T00:00:00Z\nreason = 'a sale'",
+        "gate.planned[0].until: is missing: expected its end, written likewise. Give it an hour more for the refresh",
+    ),
+    (
+        LEAST + "[[gate.planned]]\nfrom = 2026-11-27T00:00:00\nuntil = 2026-11-30T00:00:00Z\nreason = 'a sale'",
+        "gate.planned[0].from: expected a date and time with an offset from UTC such as 2026-11-27T00:00:00+01:00, "
+        "got 2026-11-27T00:00:00, which has none",
+    ),
+    (
+        LEAST + "[[gate.planned]]\nfrom = '27 November'\nuntil = 2026-11-30T00:00:00Z\nreason = 'a sale'",
+        "gate.planned[0].from: expected a date and time with an offset from UTC such as 2026-11-27T00:00:00+01:00, "
+        'got the text "27 November"',
+    ),
+    (
+        LEAST + "[[gate.planned]]\nfrom = 2026-12-27T00:00:00Z\nuntil = 2026-11-30T00:00:00Z\nreason = 'a sale'",
+        "gate.planned.until: ends before it begins",
+    ),
+    (
+        LEAST + "[[gate.planned]]\nstart = 1\nfrom = 2026-11-27T00:00:00Z\nuntil = 2026-11-30T00:00:00Z\n"
+        "reason = 'a sale'",
+        "gate.planned[0].start: unknown key; expected one of from, until, what, reason",
+    ),
+    (LEAST + "[gate]\nmax_changed = 1.5", "gate.max_changed: expected a number of at most 1, got the number 1.5"),
     # missing keys and sections
     (
         'product_url = "/p/"',
@@ -63,7 +88,16 @@ FAULTS = [
     ),
     (
         LEAST + "[discover]\nsitemaps = false",
-        "discover: expected at least one way to find products: sitemaps, or a [catalogue] with a url",
+        "discover: expected at least one way to find products: sitemaps, a [catalogue] with a url, a platform or feeds",
+    ),
+    (
+        LEAST + "[discover]\nplatform = 'shopify'\nfeeds = ['/feed.xml']",
+        "discover.feeds: has no effect, because discover.platform carries the products already; leave one of the two "
+        "out",
+    ),
+    (
+        LEAST + "[discover]\nfeeds = 'feed.xml'",
+        'discover.feeds: expected a list of paths or URLs such as ["/feed.xml"], got the text "feed.xml"',
     ),
     (
         LEAST + "[politeness]\nrobots = false",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from storebot.core.gate_limits import Declared, Planned
 from storebot.items import Listing
 from storebot.stores.sections import FIELDS, Product
 from tests.stores.writing import LEAST, read
@@ -99,3 +100,13 @@ def test_a_store_never_changes_once_it_is_read(tmp_path: Path) -> None:
         store.politeness.delay_s = 0.0
     with pytest.raises(ValidationError, match="frozen"):
         Product().name = ("h1",)
+
+
+def test_gate_says_what_it_is_judged_by_and_leaves_the_rest_to_history(tmp_path: Path) -> None:
+    window = (
+        "[[gate.planned]]\nfrom = 2026-11-27T00:00:00+01:00\nuntil = 2026-11-30T00:00:00+01:00\nreason = 'a sale'\n"
+    )
+    declared = read(tmp_path, f"{LEAST}[gate]\nmax_changed = 0.8\nsample = 10\n{window}").gate.declared
+    assert (declared.changed, declared.missing, declared.sample) == (0.8, None, 10)
+    assert declared.planned == (Planned(1_795_734_000_000, 1_795_993_200_000, "prices", "a sale"),)
+    assert read(tmp_path).gate.declared == Declared()

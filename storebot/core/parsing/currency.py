@@ -195,7 +195,7 @@ _LOWER_CODES = frozenset(_LOWER.split())
 _SHORT = "N P E D K M Q L G MT MK UM VT Vt LD BD RO QR SR DA JD FG KM Ar Db Ks Kz Re Sh RF Rf LE с"
 WEAK = frozenset(_SHORT.split())
 # Signs with one meaning that a reader takes for granted unless the page or the store declares another.
-USUAL = {"£": "GBP", "￡": "GBP", "₱": "PHP"}
+USUAL = {"£": "GBP", "￡": "GBP", "₱": "PHP", "₩": "KRW", "￦": "KRW"}
 _ALTERNATIVES = "|".join(re.escape(symbol) for symbol in sorted(SYMBOLS, key=len, reverse=True) if symbol)
 # A symbol made of letters counts only where no letter touches it; a digit may.
 _MENTION = re.compile(

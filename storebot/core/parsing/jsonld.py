@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2b
+from functools import lru_cache
 from typing import Any
 
-from storebot.core import decoding
 from storebot.core.page import Page
-from storebot.core.parsing.lenient import Broken, load
+from storebot.core.parsing.lenient import MAX_BYTES, Broken, load
 from storebot.core.parsing.mainproduct import choose_main
 from storebot.core.parsing.schemaorg import Found, path_of, records_of, richest, siblings_of, survey
+from storebot.core.parsing.tags import MAX_TAG_BYTES, encoding_of, end_of_script, is_commented
 from storebot.core.parsing.values import Values, from_json, same_amount
 from storebot.items import Problem
 
 SOURCE = "jsonld"
 MAX_BLOCKS = 100
+_MAX_LOOKED_AT = 500  # tags, those in comments included: a comment's beginning may be far away
+_MAX_CLEANED = 10_000
 
 _EXACT = b"application/ld+json"
 _PREFIX = b"application/ld"
-_TYPE = re.compile(rb"\stype\s*=\s*[\"']?\s*application/ld(?:\+|&#x2b;|&#43;|&plus;)json[\s;\"'/>]", re.IGNORECASE)
-_MAX_TAG_BYTES = 4096
-_COMMENT_BYTES = 65_536  # how far behind a block the end of a comment is looked for
+_TYPE = re.compile(rb"\stype\s*=\s*(?:[\"']\s*)?application/ld(?:\+|&#x2b;|&#43;|&plus;)json[\s;\"'/>]", re.IGNORECASE)
 
 
 def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
@@ -37,28 +37,13 @@ def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
         reason = f"JSON-LD describes {len(graph.products)} products and nothing says which one this page sells"
         found.problems.append(Problem("price", reason))
         return found
-    _fill(found, [[records_of(node, graph, from_json) for node in group] for group in groups])
+    clean = lru_cache(_MAX_CLEANED)(from_json)  # one text may be referred to by thousands of variants
+    _fill(found, [[records_of(node, graph, clean) for node in group] for group in groups])
+    found.problems.extend(graph.problems)
     if path := path_of(graph.breadcrumbs, from_json, found.records[0]):
         for record in found.records:
             record["category_path"] = path
     return found
-
-
-def fingerprint(page: Page) -> str:
-    """Return a digest of all that a reading by JSON-LD alone depends on; "" where the page has none.
-
-    Two pages with one fingerprint have one record, where `Reading.source_hash` says that nothing else was looked at:
-    the blocks, the page's own addresses, and how its bytes are to be decoded.
-    """
-    found = blocks_of(page)
-    if not found:
-        return ""
-    digest = blake2b(digest_size=16)
-    for part in (page.url, page.requested_url, page.canonical_url or "", page.charset or "", page.content_type):
-        digest.update(part.encode("utf-8", "replace") + b"\0")
-    for _, block in found:
-        digest.update(block + b"\0")
-    return digest.hexdigest()
 
 
 def blocks_of(page: Page) -> tuple[tuple[int, bytes], ...]:
@@ -73,16 +58,22 @@ def blocks(markup: bytes) -> Iterator[tuple[int, bytes]]:
 
     Letter case, quotes, the order of attributes and an entity-encoded ``+`` don't matter.
     """
-    count, end = 0, 0
+    count = looked = end = 0
     for at in _mentions(markup):
-        if at < end or count >= MAX_BLOCKS:
+        if at < end:
             continue
-        start = markup.rfind(b"<", max(0, at - _MAX_TAG_BYTES), at)
-        close = markup.find(b">", at, at + _MAX_TAG_BYTES)
-        if start < 0 or close < 0 or markup.find(b">", start, at) >= 0 or not _is_script(markup[start : close + 1]):
+        start = markup.rfind(b"<", max(0, at - MAX_TAG_BYTES), at)
+        close = markup.find(b">", at, at + MAX_TAG_BYTES)
+        if start < 0 or close < 0 or markup.find(b">", start, at) >= 0:
             continue
-        end = _end_of_script(markup, close + 1)
-        if not _is_commented(markup, start, end):
+        end = close  # another mention in the same tag says nothing new
+        if not _is_script(markup[start : close + 1]):
+            continue
+        looked += 1
+        if count == MAX_BLOCKS or looked > _MAX_LOOKED_AT:
+            return
+        end = end_of_script(markup, close + 1)
+        if not is_commented(markup, start, end):
             count += 1
             yield start, markup[close + 1 : end]
 
@@ -102,49 +93,22 @@ def _is_script(tag: bytes) -> bool:
     return tag[:7].lower() == b"<script" and _TYPE.search(tag) is not None
 
 
-def _end_of_script(markup: bytes, at: int) -> int:
-    while (at := markup.find(b"</", at)) >= 0:
-        if markup[at + 2 : at + 8].lower() == b"script":
-            return at
-        at += 2
-    return len(markup)
-
-
-def _is_commented(markup: bytes, start: int, end: int) -> bool:
-    """Say whether a block is inside of a comment: the next thing after it is an end whose start is before it.
-
-    What is before is looked at first: most blocks stand in the head, and the rest of the page is long.
-    """
-    opening = markup.rfind(b"<!--", 0, start)
-    if opening < 0 or markup.find(b"-->", opening, start) >= 0:
-        return False
-    closing = markup.find(b"-->", end, end + _COMMENT_BYTES)
-    return closing >= 0 and markup.find(b"<!--", end, closing) < 0
-
-
 def _parsed(page: Page, problems: list[Problem]) -> Iterator[Any]:
     seen: set[bytes] = set()
+    size = 0
     for at, block in blocks_of(page):
         if block in seen:
             continue
         seen.add(block)
+        size += len(block)
+        if len(block) < MAX_BYTES < size:
+            reason = f"the JSON-LD blocks from byte {at} on aren't read: all have more than {MAX_BYTES:,} bytes"
+            problems.append(Problem("jsonld", reason))
+            return
         try:
-            yield load(block, _encoding_of(block, page))
+            yield load(block, encoding_of(block, page))
         except Broken as error:
             problems.append(Problem("jsonld", f"the JSON-LD block at byte {at} can't be read: {error}"))
-
-
-def _encoding_of(block: bytes, page: Page) -> str:
-    """Return the encoding of one block, deciding for the whole page only where the block can't tell."""
-    if block.isascii() or page.markup is not page.body:
-        return "utf-8"
-    if (page.charset or decoding.declared(page.body, page.content_type) or "utf-8").lower() in ("utf-8", "utf8"):
-        try:
-            block.decode()
-        except UnicodeDecodeError:
-            return page.encoding
-        return "utf-8"
-    return page.encoding
 
 
 def _fill(found: Found, groups: list[list[list[Values]]]) -> None:

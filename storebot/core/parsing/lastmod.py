@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _EARLIEST_YEAR = 1990  # before the web: 0001-01-01 and 1970-01-01 are how software writes "not set"
+_LONGEST = 100  # characters
 _SHORT = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
 _LONG_FRACTION = re.compile(r"([.,]\d{6})\d+")
 
@@ -17,7 +18,7 @@ def lastmod_ms(text: str | None) -> int | None:
     Reads the W3C forms (https://www.w3.org/TR/NOTE-datetime), a year or a date alone (its first instant), a blank for
     the "T", offsets without a colon, no offset (taken as UTC), slashes, and the dates of mail headers.
     """
-    moment = _moment((text or "").strip())
+    moment = _moment((text or "")[:_LONGEST].strip())
     if moment is None or moment.year < _EARLIEST_YEAR:
         return None
     if moment.tzinfo is None:

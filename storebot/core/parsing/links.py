@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
@@ -18,10 +19,11 @@ MAX_LINKS = 20_000
 def read_links(page: Page, pattern: re.Pattern[str], rules: tuple[Rule, ...] = ()) -> list[str]:
     """Return the absolute URLs of the links that ``pattern`` finds, in page order, once each, without fragments.
 
-    With ``rules`` only what these select counts: links, elements that contain links, or the addresses themselves.
+    With ``rules`` only what these select counts: links, elements that contain links, or the addresses themselves. No
+    more than `MAX_LINKS`: who gets so many hasn't got all.
     """
     hrefs = (href for rule in rules for href in _selected(page, rule)) if rules else _hrefs(page.root)
-    return [url for url in _absolute(page, hrefs) if pattern.search(url)]
+    return list(islice((url for url in _absolute(page, hrefs) if pattern.search(url)), MAX_LINKS))
 
 
 def next_link(page: Page, rule: Rule | None = None) -> str | None:
@@ -39,8 +41,6 @@ def _absolute(page: Page, hrefs: Iterator[str]) -> Iterator[str]:
         if url and url not in seen:
             seen.add(url)
             yield url
-        if len(seen) >= MAX_LINKS:
-            return
 
 
 def _hrefs(root: etree._Element | None) -> Iterator[str]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import unescape
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from storebot.core.parsing.offers import Node
 from storebot.core.parsing.schemaorg import Candidate
 from storebot.core.parsing.values import many, squash
+from storebot.core.text import unescape
 
 MAX_CANDIDATES = 100
+_MAX_NAME = 500  # characters that are compared
+_MAX_URLS = 20  # of one node
 
 
 def choose_main(
@@ -28,6 +31,8 @@ def choose_main(
     if len(candidates) > MAX_CANDIDATES:
         return None
     groups = _grouped(candidates)
+    named = [group for group in groups if any(_name(candidate.node) for candidate in group)]
+    groups = named or groups  # what has no name beside what has one is a fragment of something
     if len(groups) > 1:
         groups = _narrowed(groups, [url for url in urls if url], titles)
     if len(groups) == 1 or (groups and _is_one_family(groups)):
@@ -51,7 +56,7 @@ def _grouped(candidates: Sequence[Candidate]) -> list[Group]:
 
 
 def _same(left: Node, right: Node) -> bool:
-    if left.get("@id") and left.get("@id") == right.get("@id"):
+    if _text(left, "@id") and _text(left, "@id") == _text(right, "@id"):
         return True
     if _name(left) and _name(right) and _name(left) != _name(right):
         return False
@@ -105,7 +110,7 @@ def _urls(node: Node) -> list[str]:
     offers = [offer for offer in many(node.get("offers")) if isinstance(offer, dict)]
     sources.extend(offer.get("url") for offer in offers[:1] if len(offers) == 1)
     for source in sources:
-        for value in many(source):
+        for value in islice(many(source), _MAX_URLS):
             text = value.get("@id") or value.get("url") if isinstance(value, dict) else value
             if isinstance(text, str) and text:
                 found.append(text)
@@ -134,7 +139,7 @@ def _is_part(name: str, title: str) -> bool:
 
 def _name(node: Node) -> str:
     # Two plugins of one page may escape a name to different depths.
-    return squash(unescape(unescape(_text(node, "name")))).casefold()
+    return squash(unescape(unescape(_text(node, "name")[:_MAX_NAME]))).casefold()
 
 
 def _text(node: Node, name: str) -> str:

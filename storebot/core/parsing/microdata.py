@@ -3,132 +3,99 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lxml import etree
 
 from storebot.core.page import Page
-from storebot.core.parsing.mainproduct import choose_main
-from storebot.core.parsing.schemaorg import Found, path_of, records_of, richest, siblings_of, survey
-from storebot.core.parsing.values import Values, from_dom, shown, squash
+from storebot.core.parsing.nodes import MAX_VALUE, PRODUCT_TYPE, Budget, add, read_nodes, words_of
+from storebot.core.parsing.schemaorg import Found
+from storebot.core.parsing.tags import ends_of
+from storebot.core.parsing.values import shown
 from storebot.items import Problem
 
 SOURCE = "microdata"
-MAX_ELEMENTS = 5000
-_URL_ATTRIBUTES = {
-    "a": "href",
-    "area": "href",
-    "link": "href",
-    "img": "src",
-    "audio": "src",
-    "embed": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "object": "data",
-}
-# Names whose letter case shops get wrong ("pricecurrency").
-_SPELLED = {
-    name.lower(): name
-    for name in ("priceCurrency", "lowPrice", "highPrice", "itemCondition", "ratingValue", "reviewCount", "productID")
-}
-_BRAND_LABEL = re.compile(r".*\b(?:brand|marke|marque|marca|merk|značka|бренд):\s*(\S.*)", re.IGNORECASE)
-_VALUE_ATTRIBUTES = {"time": "datetime", "data": "value", "meter": "value"}
+_TYPE = re.compile(rf"\s{{0,9}}=\s{{0,9}}[\"']?[^\"'>]{{0,300}}[/#]{PRODUCT_TYPE}".encode(), re.IGNORECASE)
+_NAMES = (b"itemtype", b"itemType", b"ITEMTYPE")  # as HTML, React and old editors write it
+
+Node = dict[str, Any]
+Nodes = dict[etree._Element, Node]
 
 
 def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
-    """Return what the microdata of a page says of its product."""
-    found = Found(SOURCE)
-    if b"itemscope" not in page.markup.lower() or page.root is None:
-        return found
-    graph = survey(items(page.root))
-    if not graph.products:
-        return found
-    urls = (page.url, page.requested_url, page.canonical_url or "")
-    groups = choose_main(graph.products, urls, titles)
-    if groups is None:
-        reason = f"microdata describes {len(graph.products)} products and nothing says which one this page sells"
-        found.problems.append(Problem("price", reason))
-        return found
-    found.records = _merged([[records_of(node, graph, from_dom) for node in group] for group in groups])
-    for record in found.records:
-        if isinstance(brand := record.get("brand"), str) and (match := _BRAND_LABEL.fullmatch(brand)):
-            record["brand"] = match[1]  # "See all of the brand: Acme"
-    if path := path_of(graph.breadcrumbs, from_dom, found.records[0]):
-        for record in found.records:
-            record["category_path"] = path
-    return found
+    """Return what the microdata of a page says of its product; no tree is built for a page that types none."""
+    if not _is_there(page.markup) or page.root is None:
+        return Found(SOURCE)
+    problems: list[Problem] = []
+    return read_nodes(SOURCE, items(page.root, problems), page, titles, problems)
 
 
-def items(root: etree._Element) -> list[dict[str, Any]]:
-    """Return the top-level items of a tree as nodes: ``@type``, ``@id`` and properties; several values make a list."""
-    nodes: dict[etree._Element, dict[str, Any]] = {}
-    top: list[dict[str, Any]] = []
-    for element in _marked(root)[:MAX_ELEMENTS]:
-        owner = _owner(element, nodes)
-        value: Any
-        if element.get("itemscope") is not None:
-            value = nodes[element] = _node(element)
-        else:
-            value = _value(element)
-        names = (element.get("itemprop") or "").split()
-        if owner is None or not names:
-            if isinstance(value, dict):
-                top.append(value)
-            continue
-        for name in names:
+def _is_there(markup: bytes) -> bool:
+    """Say whether an ``itemtype`` names what may be a product. Searched by its letters, for speed."""
+    spelled = next((name for name in _NAMES if name in markup), None)
+    return spelled is not None and any(_TYPE.match(markup, end) for end in ends_of(markup, spelled))
+
+
+def items(root: etree._Element, problems: list[Problem] | None = None) -> list[Node]:
+    """Return the top-level items of a tree as nodes: ``@type``, ``@id`` and properties; several values make a list.
+
+    ``problems`` are told what was left out.
+    """
+    budget = Budget(SOURCE, [] if problems is None else problems)
+    marked = budget.marked(root, "@itemscope or @itemprop")
+    nodes = {element: _node(element) for element in marked if element.get("itemscope") is not None}
+    referred = _referred(nodes)
+    top: list[Node] = []
+    for element in marked:
+        node = nodes.get(element)
+        names = words_of(element, "itemprop")
+        told = budget.within(_owners(element, nodes, referred)) if names else ()
+        owners = [owner for owner in told if owner is not None]
+        if node is not None and not owners:
+            top.append(node)
+        for name in names if owners else ():
             short = name.rpartition("/")[2]
-            _add(owner, _SPELLED.get(short.lower(), short), value)
+            value = budget.value_of(element, short) if node is None else node
+            for owner in owners:
+                add(owner, short, value)
     for element, node in nodes.items():
         if len(node) == 1:  # an item where text was meant: <span itemprop=brand itemscope>Acme</span>
-            node["name"] = shown(element)
+            node["name"] = shown(element, MAX_VALUE)
     return top
 
 
-def _marked(root: etree._Element) -> list[etree._Element]:
-    result = root.xpath("//*[@itemscope or @itemprop]")
-    return [element for element in result if isinstance(element, etree._Element)] if isinstance(result, list) else []
+def _referred(nodes: Nodes) -> dict[str, list[etree._Element]]:
+    """Return the items that name an element elsewhere on the page as theirs, by its id (``itemref``)."""
+    found: dict[str, list[etree._Element]] = {}
+    for element in nodes:
+        for identity in words_of(element, "itemref"):
+            found.setdefault(identity, []).append(element)
+    return found
 
 
-def _owner(element: etree._Element, nodes: dict[etree._Element, dict[str, Any]]) -> dict[str, Any] | None:
-    return next((nodes[ancestor] for ancestor in element.iterancestors() if ancestor in nodes), None)
+def _owners(element: etree._Element, nodes: Nodes, referred: dict[str, list[etree._Element]]) -> Iterator[Node | None]:
+    """Yield the items that an element is a property of: those that refer to it, and the one that it stands in.
+
+    None for each item that refers to what it stands in itself: it costs as much.
+    """
+    level: etree._Element | None = element
+    while level is not None:
+        if level is not element and level in nodes:
+            yield nodes[level]
+            return
+        for item in referred.get(level.get("id") or "", ()) if referred else ():
+            yield None if _holds(element, item) else nodes[item]
+        level = level.getparent()
 
 
-def _node(element: etree._Element) -> dict[str, Any]:
-    node: dict[str, Any] = {"@type": (element.get("itemtype") or "").split()}
+def _holds(element: etree._Element, item: etree._Element) -> bool:
+    """Say whether an item stands in an element: it would become a part of itself."""
+    return item is element or any(ancestor is element for ancestor in item.iterancestors())
+
+
+def _node(element: etree._Element) -> Node:
+    node: Node = {"@type": (element.get("itemtype") or "").split()}
     if identity := element.get("itemid"):
         node["@id"] = identity
     return node
-
-
-def _value(element: etree._Element) -> str:
-    content = element.get("content")
-    if content is not None:
-        return squash(content)
-    tag = str(element.tag)
-    attribute = _URL_ATTRIBUTES.get(tag) or _VALUE_ATTRIBUTES.get(tag)
-    if attribute and (given := element.get(attribute)) is not None:
-        return given
-    return shown(element)
-
-
-def _add(node: dict[str, Any], name: str, value: Any) -> None:
-    present = node.get(name)
-    if present is None:
-        node[name] = value
-    elif isinstance(present, list):
-        present.append(value)
-    else:
-        node[name] = [present, value]
-
-
-def _merged(groups: Sequence[list[list[Values]]]) -> list[Values]:
-    """Return the richest of several readings of one product, its gaps filled by the others."""
-    if family := siblings_of([readings[0] for readings in groups]):
-        return family
-    best = groups[0][richest(groups[0])]
-    if len(best) == 1:
-        for reading in groups[0]:
-            best[0].update({name: value for name, value in reading[0].items() if name not in best[0]})
-    return best

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from storebot.core.gtin import gtin_of_isbn
 from storebot.core.parsing.values import (
     Clean,
     Values,
@@ -22,7 +24,7 @@ from storebot.core.parsing.values import (
 Node = Mapping[str, Any]
 
 MAX_OFFERS = 2000
-_GTINS = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
+_GTINS = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8")
 _LIST_PRICES = ("listprice", "strikethroughprice", "msrp", "srp", "suggestedretailprice", "regularprice")
 _OTHER_PRICES = ("minimumadvertisedprice", "invoiceprice", "downpayment", "installment")
 _OPTION_NAMES = ("color", "size", "material", "pattern")
@@ -39,7 +41,10 @@ def code_of(node: Node, clean: Clean, *names: str) -> str | None:
 
 
 def gtin_of(node: Node, clean: Clean) -> str | None:
-    return code_of(node, clean, *_GTINS)
+    if code := code_of(node, clean, *_GTINS):
+        return code
+    isbn = code_of(node, clean, "isbn")
+    return gtin_of_isbn(isbn) if isbn else None
 
 
 def options_of(node: Node, clean: Clean, only: frozenset[str] = frozenset()) -> dict[str, str]:
@@ -57,14 +62,15 @@ def options_of(node: Node, clean: Clean, only: frozenset[str] = frozenset()) -> 
 
 
 def read_offers(offers: Any, clean: Clean) -> list[Values]:
-    """Read offers (an object, a list, an AggregateOffer with offers inside) into one record each, in page order."""
+    """Read offers (an object, a list, an AggregateOffer with offers inside) into one record each, in page order.
+
+    No more than `MAX_OFFERS` are looked at.
+    """
     found: list[Values] = []
-    for offer in _flattened(offers, 3):
+    for offer in islice(_flattened(offers, 3), MAX_OFFERS):
         record = _read_offer(offer, clean)
         if record and record not in found[-50:]:
             found.append(record)
-        if len(found) >= MAX_OFFERS:
-            break
     return found
 
 
@@ -127,7 +133,7 @@ def _read_offer(offer: Node, clean: Clean) -> Values:
     about: Node = {**item, **offer} if isinstance(item, dict) else offer
     values: dict[str, Any] = {
         **_prices(offer, clean),
-        "availability": text_of(offer.get("availability"), clean, "@id", "name", "url"),
+        "availability": _said(text_of(offer.get("availability"), clean, "@id", "name", "url")),
         "condition": text_of(offer.get("itemCondition"), clean, "@id", "name", "url"),
         "seller": text_of(offer.get("seller") or offer.get("offeredBy"), clean, "name"),
         "sku": code_of(about, clean, "sku"),
@@ -140,15 +146,15 @@ def _read_offer(offer: Node, clean: Clean) -> Values:
 
 
 def _prices(offer: Node, clean: Clean) -> dict[str, str | None]:
-    price = text_of(offer.get("price"), clean, "@value", "value", "price")
-    currency = text_of(offer.get("priceCurrency"), clean, "@value", "name")
-    low, high = text_of(offer.get("lowPrice"), clean), text_of(offer.get("highPrice"), clean)
+    price = _said(text_of(offer.get("price"), clean, "@value", "value", "price"))
+    currency = _said(text_of(offer.get("priceCurrency"), clean, "@value", "name"))
+    low, high = _said(text_of(offer.get("lowPrice"), clean)), _said(text_of(offer.get("highPrice"), clean))
     regular: str | None = None
     candidates: list[str] = []
     for spec in many(offer.get("priceSpecification")):
         if not isinstance(spec, dict):
             continue
-        amount = text_of(spec.get("price"), clean, "@value", "value")
+        amount = _said(text_of(spec.get("price"), clean, "@value", "value"))
         low, high = low or text_of(spec.get("minPrice"), clean), high or text_of(spec.get("maxPrice"), clean)
         kind = _term(text_of(spec.get("priceType"), clean, "@id", "name"))
         if kind in _LIST_PRICES:
@@ -164,6 +170,11 @@ def _prices(offer: Node, clean: Clean) -> dict[str, str | None]:
     if not price and low and high and same_amount(low, high):
         price = low
     return {"price": price, "regular_price": regular, "currency": currency, "price_min": low, "price_max": high}
+
+
+def _said(text: str | None) -> str | None:
+    """Return a text that says something: shops write "false", "-" and "n/a" where they have no price."""
+    return None if text is None or is_placeholder(text) else text
 
 
 def _is_for_everybody(spec: Node) -> bool:

@@ -1,14 +1,18 @@
-"""The product metas of a page's head: OpenGraph and ``product:``. https://ogp.me, Facebook's product tags."""
+"""The product metas of a page, found in its bytes: OpenGraph (https://ogp.me) and Facebook's ``product:`` tags."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from storebot.core.page import Page
 from storebot.core.parsing.schemaorg import Found
+from storebot.core.parsing.tags import MAX_TAG_BYTES, attributes_of, is_commented, text_of_part
 from storebot.core.parsing.values import Values, from_dom, is_amount, is_blank, is_placeholder
 
 SOURCE = "opengraph"
+MAX_METAS = 200
+_MAX_LOOKED_AT = 1_000  # product metas, those in comments included: a comment's beginning may be far away
 
 # In order: the first meta that says something wins. Prices before tax (product:pretax_price) are nobody's price.
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -32,14 +36,14 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "url": ("og:url",),
 }
 _ISBN = re.compile(r"97[89]\d{10}")
-_CODES = ("brand", "sku", "gtin", "mpn", "item_group_id")
+# Of what these say, "-" and "false" are nothing; a name may be anything.
+_CODES = frozenset(_FIELDS) - {"name", "description", "url"}
+_KEY = re.compile(rb"[\"'=\s](?:og|product):", re.IGNORECASE)
 
 
 def read(page: Page) -> Found:
-    """Return what the metas say, where they speak of a product at all (its type, or a price)."""
+    """Return what the metas say, where they speak of a product at all (its type, or a price). Builds no tree."""
     found = Found(SOURCE)
-    if page.root is None:
-        return found
     metas = _metas(page)
     record: Values = {}
     for name, keys in _FIELDS.items():
@@ -63,12 +67,37 @@ def is_product(metas: dict[str, list[str]], record: Values) -> bool:
     return bool(kinds & {"product", "item"}) or is_amount(str(record.get("price", "")))
 
 
+def tags_of(page: Page) -> tuple[bytes, ...]:
+    """Return the page's ``og:`` and ``product:`` metas as they stand, looking for them once.
+
+    Not in the head alone: a head that something closed too early, or none at all, is common.
+    """
+    if page.metas is None:
+        page.metas = tuple(_tags(page.markup))
+    return page.metas
+
+
+def _tags(markup: bytes) -> Iterator[bytes]:
+    mark = next((name for name in (b"<meta", b"<META") if name in markup), b"")
+    at, done, count, looked, in_script = markup.find(mark) if mark else -1, 0, 0, 0, False
+    while at >= 0 and count < MAX_METAS and looked < _MAX_LOOKED_AT:
+        opened, closed = markup.rfind(b"<script", done, at), markup.rfind(b"</script", done, at)
+        in_script = opened > closed if max(opened, closed) >= 0 else in_script
+        close = markup.find(b">", at, at + MAX_TAG_BYTES)
+        tag = markup[at : close + 1]
+        if close > 0 and not in_script and _KEY.search(tag):
+            looked += 1
+            if not is_commented(markup, at, close):
+                count += 1
+                yield tag
+        at, done = markup.find(mark, max(close, at + len(mark))), at
+
+
 def _metas(page: Page) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    if page.root is None:
-        return found
-    for meta in page.root.iter("meta"):
-        key = (meta.get("property") or meta.get("name") or "").strip().lower()
-        if key.startswith(("og:", "product:")) and (text := from_dom(meta.get("content") or "")):
+    for tag in tags_of(page):
+        attributes = attributes_of(text_of_part(tag, page))
+        key = (attributes.get("property") or attributes.get("name") or "").strip().lower()
+        if key.startswith(("og:", "product:")) and (text := from_dom(attributes.get("content", ""))):
             found.setdefault(key, []).append(text)
     return found

@@ -12,7 +12,7 @@ def _before(words: str, gap: str = r"[\s:.(\-–]*") -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{words}){gap}$", re.IGNORECASE)
 
 
-def _after(words: str, gap: str = r"[\s*),.\-–]*") -> re.Pattern[str]:
+def _after(words: str, gap: str = r"[\s*),.\-–]*+") -> re.Pattern[str]:
     return re.compile(rf"^{gap}(?:{words})(?![^\W\d_])", re.IGNORECASE)
 
 

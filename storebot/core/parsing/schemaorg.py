@@ -6,9 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from storebot.core.parsing.offers import Node, choose, code_of, gtin_of, has_amount, identify, options_of, read_offers
+from storebot.core.parsing.offers import (
+    MAX_OFFERS,
+    Node,
+    choose,
+    code_of,
+    gtin_of,
+    has_amount,
+    identify,
+    options_of,
+    read_offers,
+)
 from storebot.core.parsing.values import Clean, Values, many, text_of
-from storebot.items import Problem
+from storebot.items import VARIANTS, Problem
 
 PRODUCT_TYPES = frozenset(
     {
@@ -29,6 +39,11 @@ MAX_DEPTH = 12
 MAX_NODES = 20_000
 MAX_IMAGES = 50
 MAX_VARIANTS = 2000
+MAX_READ = 5000
+"""Variants, and offers, of all products of a page: thousands of variants may refer to one list of a thousand offers."""
+MAX_REFERENCES = 10_000
+"""References by ``@id`` that are followed on one page."""
+_MAX_CATEGORIES = 50
 
 
 @dataclass(slots=True)
@@ -51,15 +66,57 @@ class Found:
     problems: list[Problem] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     conflicts: dict[str, dict[str, str]] = field(default_factory=dict)
+    failure: str = ""  # a sentence: the source broke, so that what the others say mustn't be believed alone
 
 
 @dataclass(slots=True)
 class Graph:
-    """The nodes of a page that matter: products, breadcrumbs, and everything that can be referred to by ``@id``."""
+    """The nodes of a page that matter: products, breadcrumbs, and everything that can be referred to by ``@id``.
+
+    It counts what is read, for nodes that refer to each other can be many more than there are bytes; ``problems`` say
+    what was left out.
+    """
 
     products: list[Candidate] = field(default_factory=list)
     breadcrumbs: list[Node] = field(default_factory=list)
     by_id: dict[str, Node] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    _references: int = 0
+    _read: dict[str, int] = field(default_factory=dict)
+    _offers: dict[int, list[Values]] = field(default_factory=dict)
+
+    def resolve(self, node: Node) -> Node:
+        """Return what a node refers to by ``@id``; itself where it is no mere reference."""
+        identity = node.get("@id")
+        if len(node) > 2 or not isinstance(identity, str) or self._references >= MAX_REFERENCES:
+            return node
+        self._references += 1
+        return self.by_id.get(identity, node)
+
+    def may_read(self, kind: str, count: int, most: int) -> bool:
+        """Count one more of a kind, the ``count``-th of its product; False, with a problem, where it's too many."""
+        read = self._read[kind] = self._read.get(kind, 0) + 1
+        if count <= most and read <= MAX_READ:
+            return True
+        reason = f"the page gives more than {most if count > most else MAX_READ} {kind}: the others are unknown"
+        if not any(problem.reason == reason for problem in self.problems):
+            self.problems.append(Problem(VARIANTS, reason))
+        return False
+
+    def offers_of(self, node: Node, clean: Clean) -> list[Values]:
+        """Read the offers of a node, an object that several nodes refer to once only."""
+        found: list[Values] = []
+        for item in many(_resolved(node.get("offers"), self)):
+            if not isinstance(item, dict):
+                continue
+            if id(item) not in self._offers:
+                self._offers[id(item)] = read_offers(item, clean)
+            for record in self._offers[id(item)]:
+                if not self.may_read("offers", len(found) + 1, MAX_OFFERS):
+                    return found
+                if record not in found[-50:]:
+                    found.append(record)
+        return found
 
 
 def types_of(node: Node) -> set[str]:
@@ -135,7 +192,7 @@ def records_of(node: Node, graph: Graph, clean: Clean) -> list[Values]:
             )
         # Variants that nothing tells apart are offers of one product.
         return [{**product, **record} for record in choose(variants)]
-    offers = choose(read_offers(_resolved(node.get("offers"), graph), clean))
+    offers = choose(graph.offers_of(node, clean))
     if len(offers) == 1:
         return [{**offers[0], **product}]
     group = product.get("item_group_id") or product.get("sku") or product.get("product_id")
@@ -185,7 +242,8 @@ def _steps(trail: Node) -> list[Node]:
 
 
 def _position(item: Node) -> int:
-    text = str(item.get("position", ""))
+    position = item.get("position")
+    text = str(position) if isinstance(position, str | int) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
 
 
@@ -235,14 +293,15 @@ def _variants(node: Node, product: Values, graph: Graph, clean: Clean) -> Iterat
     shared = {name: value for name, value in product.items() if name not in own_codes}
     if group := product.get("item_group_id") or product.get("sku"):
         shared["item_group_id"] = group
-    for count, variant in enumerate(many(_resolved(node.get("hasVariant"), graph))):
-        if count >= MAX_VARIANTS:
-            return
-        if not isinstance(variant, dict):
+    seen: set[int] = set()
+    for variant in many(_resolved(node.get("hasVariant"), graph)):
+        if not isinstance(variant, dict) or id(variant := graph.resolve(variant)) in seen:
             continue
-        variant = _one(variant, graph)
+        seen.add(id(variant))
+        if not graph.may_read("variants", len(seen), MAX_VARIANTS):
+            return
         own = _product(variant, graph, clean)
-        offers = choose(read_offers(_resolved(variant.get("offers"), graph), clean))
+        offers = choose(graph.offers_of(variant, clean))
         if not offers and "sku" not in own:
             continue  # a mere link to another page
         options = options_of(variant, clean, varies)
@@ -250,19 +309,12 @@ def _variants(node: Node, product: Values, graph: Graph, clean: Clean) -> Iterat
             yield {**shared, **offer, **own, **({"options": options} if options else {})}
 
 
-def _one(value: Node, graph: Graph) -> Node:
-    identity = value.get("@id")
-    if len(value) <= 2 and isinstance(identity, str):
-        return graph.by_id.get(identity, value)
-    return value
-
-
 def _resolved(value: Any, graph: Graph) -> Any:
     """Replace references by ``@id`` with what they refer to."""
     if isinstance(value, Mapping):
-        return _one(value, graph)
+        return graph.resolve(value)
     if isinstance(value, list):
-        return [_one(item, graph) if isinstance(item, dict) else item for item in value]
+        return [graph.resolve(item) if isinstance(item, dict) else item for item in value]
     return value
 
 
@@ -280,5 +332,5 @@ def _categories(value: Any, clean: Clean) -> list[str]:
     text = text_of(value, clean, "name")
     if not text or "<" in text:
         return []
-    parts = [part.strip() for part in text.split(">")]
+    parts = [part.strip() for part in text.split(">", _MAX_CATEGORIES)[:_MAX_CATEGORIES]]
     return [part for part in parts if part]

@@ -10,8 +10,18 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
-from storebot.core.parsing.sitemap_elements import ENTRY_TAGS, LINKS, SitemapKind, child_text, local_name
+from storebot.core.parsing.sitemap_elements import (
+    ENTRY_TAGS,
+    LINKS,
+    MAX_ENTRY,
+    MAX_GAP,
+    SitemapKind,
+    child_text,
+    free_read,
+    local_name,
+)
 from storebot.core.parsing.sitemap_source import MENDED_AMPERSAND, SitemapSource
+from storebot.core.urls import MAX_URL
 from storebot.exceptions import UnreadableSitemap
 
 MAX_BYTES = 200 * 1024 * 1024  # unpacked; the protocol allows 50 MB: https://www.sitemaps.org/protocol.html#index
@@ -26,9 +36,10 @@ _PROLOG = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _LATE_START = re.compile(r"<\?xml\s|<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]")
-_TITLE = re.compile(r"<title[^>]*>\s*([^<]{1,80})", re.IGNORECASE)
-_URL_LINE = re.compile(r"^\s*https?://\S+\s*$", re.MULTILINE | re.IGNORECASE)
+_TITLE = re.compile(r"<title[^<>]*>\s*([^<]{1,80})", re.IGNORECASE)
+_URL_LINE = re.compile(r"^[^\S\n]*+https?://\S++[^\S\n]*+$", re.MULTILINE | re.IGNORECASE)
 _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s\u200b\ufeff]*)?")
+_LONGEST_LINE = 64 * 1024  # characters of a list of URLs; what is longer is none, and its end isn't waited for
 _BREAKS = str.maketrans("", "", "\r\n\t\u200b\ufeff")
 
 
@@ -81,7 +92,7 @@ class SitemapReading:
     def iter_entries(self) -> Iterator[SitemapEntry]:
         """Yield the entries in document order, doubles included, in constant memory. Works once.
 
-        Raises UnreadableSitemap where the document turns out too large while it's unpacked.
+        Raises UnreadableSitemap where the document, or one entry, turns out too large while it's read.
         """
         found = self._text_entries() if self.kind is SitemapKind.TEXT else self._xml_entries()
         for entry in found:
@@ -108,16 +119,19 @@ class SitemapReading:
         parser = _parser(self.kind, self._prefix)
         wanted = ENTRY_TAGS[self.kind]
         root: etree._Element | None = None
-        opened = closed = strays = 0
+        opened = closed = strays = gap = 0
         opening = re.compile(rf"<(?:[\w.-]+:)?{wanted}[\s>]")
         for text in self._source.iter_xml(self._texts):
             opened += len(opening.findall(text))
+            gap += len(text)
+            if gap > MAX_GAP:
+                raise UnreadableSitemap(f"{self.url} has {gap:,} characters without an entry")
             parser.feed(text.encode("utf-8", "replace"))
             for event, element in cast("Iterable[tuple[str, etree._Element]]", parser.read_events()):
                 if event == "start":
                     root = element if root is None else root
                 elif local_name(element.tag) == wanted:
-                    closed += 1
+                    closed, gap = closed + 1, 0
                     entry = self._entry(element)
                     if entry is not None:
                         yield entry
@@ -126,7 +140,9 @@ class SitemapReading:
                 elif local_name(element.tag) in ("url", "sitemap") and element.getparent() is root:
                     self._lose()  # <sitemap> in an urlset, <url> in an index: what the document means is unknown
             if root is not None:
-                strays += _prune(root, self.kind)
+                strays += max(0, len(root) - 1)
+                if not free_read(root, wanted):
+                    raise UnreadableSitemap(f"{self.url} has an entry of more than {MAX_ENTRY:,} elements")
         if root is not None:
             strays += len(root)
         self._errors = len(parser.feed_error_log) > 0
@@ -148,6 +164,8 @@ class SitemapReading:
         return SitemapEntry(url, lastmod or None)
 
     def _absolute(self, written: str) -> str | None:
+        if len(written) > MAX_URL:
+            return None
         if _ABSOLUTE.fullmatch(written):
             return written  # nearly all of them, and urljoin costs 20 µs
         written = written.translate(_BREAKS).strip()
@@ -242,21 +260,10 @@ def _parser(kind: SitemapKind, prefix: str) -> etree.XMLPullParser:
     )
 
 
-def _prune(root: etree._Element, kind: SitemapKind) -> int:
-    """Free what was read, all but the last child, which may be open; return how many children of the root that were.
-
-    In RSS the items are children of the channel, not of the root.
-    """
-    freed = max(0, len(root) - 1)
-    del root[:-1]
-    if kind is SitemapKind.RSS and len(root):
-        del root[-1][:-1]
-    return freed
-
-
 def _lines(texts: Iterable[str]) -> Iterator[str]:
     rest = ""
     for text in texts:
         *whole, rest = (rest + text).splitlines() or [""]
         yield from (line.strip() for line in whole)
+        rest = rest[:_LONGEST_LINE]
     yield rest.strip()

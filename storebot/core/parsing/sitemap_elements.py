@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice
 
 from lxml import etree
 
@@ -27,6 +28,27 @@ ENTRY_TAGS = {
     SitemapKind.RDF: "item",
     SitemapKind.ATOM: "entry",
 }
+
+
+MAX_ENTRY = 20_000
+"""Elements of one entry: Google reads 1,000 images of a page, and an item of a feed has a hundred attributes."""
+
+MAX_GAP = 4 * 1024 * 1024
+"""Characters without the end of an entry; the longest real entry has a few thousand."""
+
+
+def free_read(root: etree._Element, *entries: str) -> bool:
+    """Free what was read of a document that is still open: all but the last child on each level, and open entries.
+
+    False where the open entry has more than `MAX_ENTRY` elements: it would fill the memory.
+    """
+    level = root
+    while len(level):
+        if local_name(level.tag) in entries:
+            return next(islice(level.iter(), MAX_ENTRY, None), None) is None
+        del level[:-1]
+        level = level[-1]
+    return True
 
 
 @lru_cache(256)

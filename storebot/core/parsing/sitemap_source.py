@@ -16,9 +16,10 @@ MENDED_AMPERSAND = "\ue000"  # a private-use character stands for a bare "&", so
 _LONGEST_TEXT = 1024 * 1024  # between two tags: a longer one is cut anywhere, so that no document is read twice over
 _GZIP_MAGIC = b"\x1f\x8b"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_DECLARED = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z][\w.:-]*)["']""")
+_DECLARED = re.compile(rb"""<\?xml[^<>]*?encoding\s*=\s*["']([A-Za-z][\w.:-]*)["']""")
 # What XML defines without a DTD. Every other reference reaches the parser as plain text: no entity is ever expanded.
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});)")
+_REFERENCE = re.compile(r"&(#(?:(\d{1,7})|x([0-9A-Fa-f]{1,6}));)")
 _BARE_LESS_THAN = re.compile(r"<(?=[\s\d=<&])")  # no tag can begin so; left alone, it would swallow the next entry
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ue000]")  # https://www.w3.org/TR/xml/#charsets
 
@@ -62,12 +63,18 @@ class SitemapSource:
         text, dropped = _ILLEGAL.subn("", text)
         self.mended = self.mended or dropped > 0
         parts: list[str] = []
-        while text:
-            part, mark, text = text.partition("]]>" if in_cdata else "<![CDATA[")
+        at = 0
+        while at < len(text):
+            mark = "]]>" if in_cdata else "<![CDATA["
+            end = text.find(mark, at)
+            part, mark = (text[at:], "") if end < 0 else (text[at:end], mark)
+            at += len(part) + len(mark)
             if not in_cdata:
                 part, signs = _BARE_LESS_THAN.subn("&lt;", part)
                 part, bare = _BARE_AMPERSAND.subn(MENDED_AMPERSAND, part)
-                self.mended = self.mended or bare + signs > 0
+                if "&#" in part:
+                    part = _REFERENCE.sub(_character, part)
+                self.mended = self.mended or bare + signs > 0 or MENDED_AMPERSAND in part
             parts += part, mark
             in_cdata = in_cdata != bool(mark)
         return "".join(parts), in_cdata
@@ -118,6 +125,16 @@ class SitemapSource:
                 raise UnreadableSitemap(f"{self.url} is too large: more than {self.max_bytes} bytes when unpacked")
             if chunk:
                 yield chunk
+
+
+def _character(reference: re.Match[str]) -> str:
+    """Return a reference as it is, or as plain text where XML has no such character.
+
+    libxml2 makes half a UTF-8 character of a lone surrogate, which lxml then can't read.
+    """
+    number = int(reference[2]) if reference[2] else int(reference[3], 16)
+    fits = number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF and not _ILLEGAL.match(chr(number))
+    return reference[0] if fits else MENDED_AMPERSAND + reference[1]
 
 
 class _Decoder:

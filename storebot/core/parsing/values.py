@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
 from lxml import etree
+
+from storebot.core.text import unescape
 
 Value = str | list[str] | dict[str, str]
 Values = dict[str, Value]
@@ -29,7 +30,7 @@ _PLACEHOLDERS = _EMPTY | {"-", "--", "\u2013", "\u2014", "n/a", "na", "none", "f
 def from_json(text: str) -> str:
     """Tidy text of a script: HTML didn't decode its entities, so exactly one pass is due."""
     if "&" in text:
-        text = html.unescape(text)
+        text = unescape(text)
     return from_dom(text)
 
 
@@ -45,16 +46,16 @@ def squash(text: str) -> str:
     return " ".join(text.split())
 
 
-def shown(element: etree._Element) -> str:
-    """Return the text of an element, white space collapsed; no more than `MAX_TEXT` characters of it."""
+def shown(element: etree._Element, most: int = MAX_TEXT) -> str:
+    """Return the text of an element, white space collapsed; no more than ``most`` characters of it."""
     parts: list[str] = []
     size = 0
     for text in element.itertext():
         parts.append(str(text))
         size += len(parts[-1])
-        if size >= MAX_TEXT:
+        if size >= most:
             break
-    return squash("".join(parts)[:MAX_TEXT])
+    return squash("".join(parts)[:most])
 
 
 def is_blank(text: str) -> bool:
@@ -111,7 +112,7 @@ def _inner(item: dict[str, Any], clean: Clean, names: tuple[str, ...]) -> str | 
 
 def _plain(item: Any, clean: Clean) -> str | None:
     if isinstance(item, str):
-        text = clean(item)
+        text = clean(item if len(item) <= MAX_TEXT else item[:MAX_TEXT])
         return None if is_blank(text) else text
     if isinstance(item, int | float) and not isinstance(item, bool):
         return str(item)

@@ -11,9 +11,10 @@ from storebot.core.page import Page
 from storebot.core.parsing import selectors
 from storebot.core.parsing import visible_words as words
 from storebot.core.parsing.price import parse_price
+from storebot.core.parsing.rules import PARSER
 from storebot.core.parsing.schemaorg import Found
-from storebot.core.parsing.values import Values
-from storebot.core.parsing.visible_price import Seen
+from storebot.core.parsing.values import Values, amounts
+from storebot.core.parsing.visible_amount import Seen
 from storebot.items import Problem
 
 
@@ -47,6 +48,8 @@ def add_price(
     known: Sequence[Values],
 ) -> None:
     """Add the price, with a currency where neither its text nor a source names one."""
+    if price.kind != "exact" and any("price" in one for one in known):
+        return  # the lowest of several says nothing against a source that knows the one
     record["price"] = price.text
     found.sources["price"] = f"{found.source}:price"
     plain = parse_price(price.text)
@@ -70,11 +73,13 @@ def overrule(found: Found, structured: Sequence[Found], price: Seen, beside: Seq
 
     What the sources said stays on the record as a disagreement.
     """
+    if price.kind != "exact":
+        return
     struck = {one.amount for one in beside if one.is_struck and one.amount > price.amount}
     speaking = [source for source in structured if source.records and isinstance(source.records[0].get("price"), str)]
     if not speaking or any(len(source.records) > 1 for source in structured):
         return
-    if any(source.source == selectors.SOURCE for source in speaking):
+    if any(source.source in (selectors.SOURCE, PARSER) for source in speaking):
         return  # the store's owner has said where the price stands
     first = parse_price(str(speaking[0].records[0]["price"]), machine=True)
     is_old = first is not None and first.is_price and first.amount in struck
@@ -83,3 +88,22 @@ def overrule(found: Found, structured: Sequence[Found], price: Seen, beside: Seq
         return
     said = {source.source: str(source.records[0].pop("price")) for source in speaking}
     found.conflicts["price"] = {**said, f"{found.source}:price": price.text}
+
+
+def contradict(found: Found, structured: Sequence[Found], price: Seen | None, beside: Sequence[Seen]) -> None:
+    """Note where none of the amounts on show is one that the sources give, though none of them may be the price.
+
+    Only what isn't compared anyway, listing by listing: several amounts that nothing decides between, or one beside a
+    product of several variants.
+    """
+    speaking = [source for source in structured if any(isinstance(one.get("price"), str) for one in source.records)]
+    if not speaking or any(source.source in (selectors.SOURCE, PARSER) for source in speaking):
+        return
+    if price is not None and all(len(source.records) == 1 for source in speaking):
+        return
+    shown = [price] if price is not None else [one for one in beside if not one.is_struck]
+    texts = [text for source in speaking for one in source.records if isinstance(text := one.get("price"), str)]
+    known = frozenset().union(*map(amounts, texts))
+    if shown and all(one.kind == "exact" and one.amount not in known for one in shown):
+        said = {source.source: str(source.records[0].get("price", "")) for source in speaking}
+        found.conflicts["price"] = {**said, f"{found.source}:price": " | ".join(sorted({one.text for one in shown}))}

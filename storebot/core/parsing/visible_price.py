@@ -2,219 +2,171 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from lxml import etree
 
-from storebot.core.parsing import visible_words as words
-from storebot.core.parsing.currency import WEAK, mentions
 from storebot.core.parsing.price import parse_price
-from storebot.core.parsing.visible_tree import ancestors, leads_away, shared, text_of_amount, tokens
+from storebot.core.parsing.visible_amount import Seen, amount_at
+from storebot.core.parsing.visible_tree import Path, View, leads_away, shared, text_of_amount, tokens
 
-_MAX_TEXT = 60  # characters; a price line is shorter, and a sentence that names an amount is none
-_MAX_LETTERS = 16  # beside the amount: "EUR", "incl. VAT", not "free delivery over"
 _MAX_TILE_LINKS = 3  # where more stand together, it is a part of the page and no tile
-_MAX_SIGN = 4
-_UP = 4  # levels above an amount that say what it is
-_MAX_RAW = 200  # white space included
-_MAX_AMOUNTS = 60  # of one page: the price stands before the long lists
-_MODEL = re.compile(r"\d[^\W\d_]")
-_SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
+_MAX_LINKS = 20  # of one part: a tile has a picture, a name, a button
+_MAX_TILE = 7  # levels that a tile is deep
+_MAX_TRIED = 150  # numbers that are looked at until one is a price
+_MAX_AMOUNTS = 60  # of one part of the page: who has more is a list
 _MAX_BESIDE = 8  # different amounts beside one name
-_DIGIT = re.compile(r"\d")
-_LETTERS = re.compile(r"[^\W\d_]")
+_FEE = 10  # what is ten times cheaper than the price beside it is a bonus, a deposit, an instalment
+_SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One amount on show; ``named``: its text names a currency; ``is_marked``: the page calls it a price."""
+def prices_near(view: View, place: Path, hint: str | None, *, marked_only: bool, title: str = "") -> list[Seen]:
+    """Return the amounts that share the smallest part of the page with an element: those of the product it names.
 
-    amount: Decimal
-    text: str
-    path: list[etree._Element]
-    is_struck: bool
-    is_current: bool
-    is_net: bool
-    named: bool
-    is_marked: bool
-
-
-def amounts_of(elements: Sequence[etree._Element], hint: str | None) -> list[Seen]:
-    """Return the prices among elements, in page order; no unit prices, instalments, or links to other products."""
-    found: list[Seen] = []
+    No unit prices, no instalments, no tiles of other products, nothing that is a part of the ``title``.
+    ``marked_only``: an amount counts only where the page calls it a price.
+    """
     done: set[etree._Element] = set()
-    for element in elements:
-        if not _has_own_digit(element):
+    tried = 0
+    start = end = -1
+    for depth in range(len(place) - 1, 0, -1):
+        first, last = view.span(place[depth - 1])
+        ring = [*view.numbers_in(first, start), *view.numbers_in(end, last)] if start >= 0 else []
+        if start < 0:
+            ring = view.numbers_in(first, last)
+        start, end = first, last
+        tried += len(ring)
+        if found := _among(view, ring[:_MAX_AMOUNTS], place, hint, done, marked_only, title):
+            return found
+        if tried > _MAX_TRIED:
+            break
+    return []
+
+
+def _among(
+    view: View,
+    ring: Iterable[int],
+    place: Path,
+    hint: str | None,
+    done: set[etree._Element],
+    marked_only: bool,
+    title: str,
+) -> list[Seen]:
+    found: list[Seen] = []
+    for at in ring:
+        seen = amount_at(view.elements[at], hint, done)
+        if seen is None or (marked_only and not seen.is_marked) or seen.text.casefold() in title:
             continue
-        holder = _whole(element)
-        if holder in done:
-            continue
-        done.add(holder)
-        if (seen := _seen(holder, hint)) is not None:
+        if place[-1] not in seen.path and not is_in_tile(seen.path[shared(seen.path, place) :]):
             found.append(seen)
-            if len(found) >= _MAX_AMOUNTS:
-                break
     return found
 
 
-def without_tiles(seen: Sequence[Seen], heading: list[etree._Element]) -> list[Seen]:
-    """Drop the amounts that stand beside a link to the page of another product: a tile of a list."""
-    return [one for one in seen if not _is_in_tile(one.path[shared(one.path, heading) :])]
-
-
-def _is_in_tile(path: Sequence[etree._Element]) -> bool:
-    for level in reversed(path[-7:]):
-        links: dict[str, etree._Element] = {}
-        for link in level.iter("a"):
-            if leads_away(link):
-                links.setdefault(link.get("href") or "", link)
-            if len(links) > _MAX_TILE_LINKS:
-                return False
-        if _names_another(list(links.values())):
+def is_in_tile(path: Sequence[etree._Element]) -> bool:
+    """Say whether the end of a path, from where it leaves the product's own, stands in what shows another product."""
+    for level in reversed(path[-_MAX_TILE:]):
+        links = [link for link in islice(level.iter("a"), _MAX_LINKS) if leads_away(link)]
+        if len({link.get("href") for link in links}) > _MAX_TILE_LINKS:
+            return False
+        if _names_another(links):  # the picture and the name of a tile mostly lead to one page
             return True
     return False
 
 
 def _names_another(links: Sequence[etree._Element]) -> bool:
     for link in links:
-        pictures = [tokens(image) for image in link.iter("img")]
+        pictures = [tokens(image) for image in islice(link.iter("img"), _MAX_LINKS)]
         near = frozenset().union(tokens(link), *pictures)
         if "product" in near and near & {"name", "title", "link", "image"}:
             return True
         parent = link.getparent()
-        if (parent is not None and parent.tag in _SUBHEADINGS) or any(
-            child.tag in _SUBHEADINGS for child in link.iter("*")
-        ):
+        if (parent is not None and parent.tag in _SUBHEADINGS) or next(link.iter(*_SUBHEADINGS), None) is not None:
             return True
     return False
 
 
-def nearest(seen: Sequence[Seen], heading: list[etree._Element]) -> list[Seen]:
-    """Return the amounts that share the smallest part of the page with the name."""
-    depths = [shared(one.path, heading) for one in seen]
-    best = max(depths, default=0)
-    return [one for depth, one in zip(depths, seen, strict=True) if depth >= best]
-
-
-def settle(seen: Sequence[Seen], buys: Sequence[list[etree._Element]]) -> Seen | None:
+def settle(seen: Sequence[Seen], buys: Sequence[Path]) -> Seen | None:
     """Return the one price among those beside the name; None where several differ and nothing decides.
 
-    By this order: the only amount (with tax, where both are shown); the only one beside a buy button; the only one
-    that the page marks as current; the only one beside a higher amount that is crossed out.
+    By this order: the only amount (with tax, where both are shown; outside of buttons, where both are); the only one
+    beside a buy button; the only one that the page marks as current; the only one beside a higher amount that is
+    crossed out; the marked one before a tiny one; two ends of one range.
     """
-    left = [one for one in seen if not one.is_struck]
-    left = [one for one in left if not one.is_net] or left
-    if any(one.named for one in left):
-        left = [one for one in left if one.named]
+    left = _plainest(seen)
     if _is_one(left):
         return left[0]
-    if buys and left:
-        depths = [max(shared(one.path, buy) for buy in buys) for one in left]
-        close = [one for depth, one in zip(depths, left, strict=True) if depth == max(depths)]
-        if _is_one(close):
-            return close[0]
+    current = [one for one in left if one.is_current]
+    close = _closest(left, buys)
+    if _is_one(close):
+        # Two kinds of evidence for two amounts decide nothing: one of them may include the delivery.
+        return None if _is_one(current) and current[0].amount != close[0].amount else close[0]
     if len({one.amount for one in left}) > _MAX_BESIDE:
         return None  # a list, whatever one of its members is marked as
-    current = [one for one in left if one.is_current]
     if _is_one(current):
         return current[0]
     struck = [one for one in seen if one.is_struck]
-    return _beside_struck(left, struck[0]) if _is_one(struck) else None
+    if _is_one(struck):
+        return _beside_struck(left, struck[0])
+    return _before_tiny(left) or _range_of(left)
+
+
+_LESSER: tuple[Callable[[Seen], bool], ...] = (
+    lambda one: one.is_foreign,
+    lambda one: one.is_net,
+    lambda one: not one.named,
+    lambda one: one.is_option,
+)
+
+
+def _plainest(seen: Sequence[Seen]) -> list[Seen]:
+    left = [one for one in seen if not one.is_struck]
+    for is_lesser in _LESSER:
+        left = [one for one in left if not is_lesser(one)] or left
+    return left
 
 
 def _beside_struck(left: Sequence[Seen], struck: Seen) -> Seen | None:
     """Return the one amount that stands closest to a higher crossed-out one: a fee is far below it."""
-    lower = [one for one in left if struck.amount / 10 < one.amount < struck.amount]
-    depths = [shared(one.path, struck.path) for one in lower]
-    close = [one for depth, one in zip(depths, lower, strict=True) if depth == max(depths)]
+    lower = [one for one in left if struck.amount / _FEE < one.amount < struck.amount]
+    close = _closest(lower, [struck.path])
     return close[0] if _is_one(close) else None
 
 
+def _closest(seen: Sequence[Seen], places: Sequence[Path]) -> list[Seen]:
+    """Return the amounts that share the smallest part of the page with one of the places."""
+    depths = [max((shared(one.path, place) for place in places), default=0) for one in seen]
+    return [one for depth, one in zip(depths, seen, strict=True) if places and depth == max(depths)]
+
+
+def _before_tiny(left: Sequence[Seen]) -> Seen | None:
+    """Return the first amount where it is marked as a price and all others behind it are tiny beside it."""
+    first = left[0] if left else None
+    if first is None or not first.is_marked:
+        return None
+    others = [one for one in left if one.amount != first.amount]
+    return first if all(one.amount * _FEE < first.amount for one in others) else None
+
+
+def _range_of(left: Sequence[Seen]) -> Seen | None:
+    """Return the two ends of a range ("$8.00 – $32.00") as one; None where the two are something else."""
+    if len(left) != 2 or any(one.kind != "exact" for one in left):
+        return None
+    low, high = left
+    common = low.path[shared(low.path, high.path) - 1]
+    text = text_of_amount(common)
+    price = parse_price(text)
+    if price is None or price.kind != "range" or (price.low, price.high) != (low.amount, high.amount):
+        return None
+    return low.with_text(text, "range")
+
+
 def _is_one(seen: Sequence[Seen]) -> bool:
-    return len({one.amount for one in seen}) == 1
+    return len({(one.amount, one.kind) for one in seen}) == 1
 
 
-def _has_own_digit(element: etree._Element) -> bool:
-    text = element.text
-    if text and _DIGIT.search(text):
-        return len(text) <= _MAX_RAW
-    if len(element) == 0:
-        return False
-    for child in element:
-        tail = child.tail
-        if tail and _DIGIT.search(tail):
-            return len(tail) <= _MAX_RAW
-    return False
-
-
-def _whole(element: etree._Element) -> etree._Element:
-    """Return the largest short element around an amount: its sign and its cents may stand in elements of their own."""
-    holder = element
-    size = len(text_of_amount(element))
-    for ancestor in islice(element.iterancestors(), _UP):
-        if size > _MAX_TEXT or (larger := len(text_of_amount(ancestor))) > size + 6 or _is_struck(holder):
-            break
-        size = larger
-        holder = ancestor
-    return holder
-
-
-def _seen(holder: etree._Element, hint: str | None) -> Seen | None:
-    text = _with_sign(holder, text_of_amount(holder))
-    if "=" in text or text.startswith("("):  # "1 point = $1"
-        return None
-    if len(text) > _MAX_TEXT or len(_LETTERS.findall(text)) > _MAX_LETTERS or words.INSTALMENT.search(text.lower()):
-        return None
-    marks = [mark for mark in mentions(text) if mark.text not in WEAK]
-    if any(match.end() - 1 not in {mark.start for mark in marks} for match in _MODEL.finditer(text)):
-        return None  # "Ft 108r": the name of a thing
-    named = bool(marks)
-    above = list(islice(holder.iterancestors(), _UP))
-    near = [tokens(one) for one in (holder, *above)]
-    marked = any("price" in token for found in near[:3] for token in found)
-    if not (named or marked):
-        return None
-    price = parse_price(text, currency_hint=hint)
-    if price is None or price.amount is None or price.amount <= 0 or price.kind not in ("exact", "sale"):
-        return None
-    if any(one.tag == "a" and leads_away(one) for one in (holder, *above)):
-        return None
-    struck = _is_struck(holder)
-    parts = [tokens(part) for part in holder.iterdescendants() if isinstance(part.tag, str)][:6]
-    current = any(found & words.CURRENT for found in (*near[:2], *parts))
-    net = any(
-        words.NET.search(label.lower())
-        for one in (holder, *above[:2])
-        if not any(map(str.isdigit, (label := text_of_amount(one)).replace(text, "", 1)))
-    )
-    return Seen(price.amount, text, ancestors(holder), struck, current, net, named, marked)
-
-
-def _with_sign(holder: etree._Element, text: str) -> str:
-    """Add the sign that stands just outside of a bare number: "$<b>42</b>", "<b>2320</b><i>元</i>"."""
-    if not text.replace(",", "").replace(".", "").replace(" ", "").isdigit():
-        return text
-    following, previous, parent = holder.getnext(), holder.getprevious(), holder.getparent()
-    before = (previous.tail if previous is not None else parent.text if parent is not None else "") or ""
-    after = (holder.tail or "").strip()
-    if not after and following is not None and isinstance(following.tag, str):
-        after = text_of_amount(following)
-    sign = before.strip()[-1:]
-    if sign and mentions(sign):
-        return f"{sign}{text}"
-    return f"{text} {after}" if len(after) <= _MAX_SIGN and mentions(after) else text
-
-
-def _is_struck(element: etree._Element) -> bool:
-    text = element.text or ""
-    inside = [] if any(map(str.isdigit, text)) else [one for one in element.iter("*") if _has_own_digit(one)][:6]
-    for one in (element, *inside, *list(element.iterancestors())[:2]):
-        if one.tag in ("del", "s", "strike") or tokens(one) & words.STRUCK:
-            return True
-        if "line-through" in (one.get("style") or ""):
-            return True
-    return False
+def differing(price: Seen, near_button: Iterable[Seen]) -> Iterator[Seen]:
+    """Yield the amounts beside the buy button that may be a price too, and are another one."""
+    for one in _plainest(list(near_button)):
+        if one.amount != price.amount and not one.is_struck and price.amount / _FEE < one.amount < price.amount * _FEE:
+            yield one

@@ -14,6 +14,12 @@ ELSEWHERE = frozenset(
         "loan", "wishlist", "compare", "alsobought", "login", "newsletter", "cookie", "cookies"
     }
 )  # fmt: skip
+PRICE = frozenset({"price", "prices", "pricing"})
+BESIDE_PRICE = frozenset({"review", "reviews", "compare", "wishlist", "banner"})  # "reviews-and-prices"
+NO_PLACE = re.compile(r"(?<![^\s])shipping-(?:taxable|required)(?![^\s])")  # said of a product, not of a place
+FOR_READERS = re.compile(
+    r"(?<![a-z])(?:sr-?only|visually-?hidden|screen-?reader(?:-?text)?|off-?left)(?![a-z])", re.IGNORECASE
+)
 STRUCK = frozenset(
     {"old", "was", "strike", "striked", "striken", "strikethrough"}
     | {"crossed", "rrp", "msrp", "uvp", "original", "before"}
@@ -36,7 +42,9 @@ BUY_TEXT = re.compile(
     r"|adaug[ăa] în coș|sepete ekle|satın al|lisa (?:ostu)?korvi|pirkt"
     r"|ielikt grozā|į krepšelį|pirkti|добави в количката"
     r"|加入購物車|加入购物车|立即購買|立即购买|購買|买|カートに入れる|購入する|장바구니 담기|구매하기|أضف إلى السلة"
-    r"|הוסף לסל)",
+    r"|הוסף לסל|(?:tambah(?:kan)?|masuk(?:kan)?) ke keranjang|beli(?: sekarang)?"
+    r"|thêm vào giỏ(?: hàng)?|mua ngay|หยิบใส่ตะกร้า|προσθήκη στο καλάθι|αγορά|додати в кошик"
+    r"|pre-?order(?: now)?|vorbestellen|précommander)",
     re.IGNORECASE,
 )
 BUY_CODE = re.compile(
@@ -74,10 +82,25 @@ LABELS: dict[str, re.Pattern[str]] = {
     }.items()
 }
 
+# "Price: 54,50": the words that stand before an amount and say nothing but that it is the price.
+PRICE_LABEL = re.compile(
+    r"(?:(?:our|your|sale|now|today's) )?(?:price|preis|prix|precio|preço|prezzo|prijs|cena|cijena|ціна|цена|ár|preț"
+    r"|pret|pris|hinta|hind|kaina|fiyat|harga|τιμή|售價|價格|价格|価格|가격)\s*:\s*",
+    re.IGNORECASE,
+)
+WAS_LABEL = re.compile(
+    r"(?:was|rrp|r\.r\.p\.?|msrp|uvp|statt|old price|(?:list|original|regular|normal|retail) price|prix conseillé"
+    r"|au lieu de|pvpr|antes|původní cena|pôvodná cena|běžná cena|cena regularna|prezzo di listino|старая цена"
+    r"|ord\. pris|tidligere|før|adviesprijs)\b[\s:.]*",
+    re.IGNORECASE,
+)
 INSTALMENT = re.compile(
     r"每期|分期|per month|a month|/\s?mo\b|al mes|al mese|par mois|im monat|в месяц|mesačne|měsíčně"
 )
-NET = re.compile(
+# Said of an amount that is what the thing costs under other terms: without tax, or with the delivery.
+OTHER_TERMS = re.compile(
+    r"(?:incl?\.?|including|with) (?:shipping|delivery|postage)|inkl\.? versand|port compris|(?:livraison|port) inclus"
+    r"|con envío|spedizione inclusa|s dopravou|z dostawą|с доставкой|כולל משלוח|"
     r"bez dph|bez pdv|bez vat|netto|без ндс|exc?l?\.? ?(?:vat|tax|gst|btw|mwst|moms)"
     r"|(?:ohne|zzgl\.?) mwst|hors taxe"
     r"|(?<![a-z])ht(?![a-z])|sin iva|iva (?:exclu|esclusa)|\+ ?iva|ilman alv"
@@ -92,4 +115,5 @@ CURRENCY_OF_DOMAIN = {
     "cl": "CLP", "tw": "TWD", "uk": "GBP", "au": "AUD", "nz": "NZD", "ca": "CAD", "mx": "MXN", "ar": "ARS",
     "co": "COP", "uy": "UYU", "hk": "HKD", "sg": "SGD", "se": "SEK", "no": "NOK", "dk": "DKK", "is": "ISK",
     "jp": "JPY", "cn": "CNY", "kz": "KZT", "br": "BRL", "us": "USD",
+    "in": "INR", "pk": "PKR", "lk": "LKR", "np": "NPR", "kr": "KRW", "fo": "DKK", "jm": "JMD", "tt": "TTD",
 }  # fmt: skip

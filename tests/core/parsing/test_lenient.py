@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storebot.core.parsing.lenient import MAX_BYTES, Broken, load
+from storebot.core.parsing.lenient import MAX_BYTES, Broken, load, load_literal
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,50 @@ def test_hostile_text_costs_linear_time(text: str) -> None:
 def test_any_bytes_are_parsed_or_broken(block: bytes) -> None:
     with suppress(Broken):
         load(block)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": {"b": [1, "}"]}}; var c = {};',
+        '{a: {b: [1, "}"]}}\nfor (;;) {}',
+        "{ a: { 'b': [ 1, '}', ], }, } // the end",
+        '{"a": /* { */ {"b": [1, "}",]}} trailing',
+    ],
+)
+def test_the_literal_that_a_script_begins_with_is_read_and_the_rest_is_ignored(text: str) -> None:
+    assert load_literal(text) == {"a": {"b": [1, "}"]}} or load_literal(text) == {"a": {"b": ["1", "}"]}}
+
+
+@pytest.mark.parametrize("text", ['{"a": 1', "", "{a: function() {}}", "[" * 100_000, "x" * (MAX_BYTES + 1)])
+def test_a_literal_that_is_no_data_is_broken(text: str) -> None:
+    with pytest.raises(Broken):
+        load_literal(text)
+
+
+@given(st.text(alphabet="{}[]:,'\"ab1 /*\\", max_size=60))
+def test_any_script_is_read_or_broken(text: str) -> None:
+    with suppress(Broken):
+        load_literal(text)
+
+
+@pytest.mark.parametrize("depth", [101, 900, 1020, 100_000])
+@pytest.mark.parametrize("shape", ['{"a":%s}', "[%s]", "[%s,]"])
+def test_what_is_nested_deeper_than_any_shop_does_is_broken(depth: int, shape: str) -> None:
+    before, after = shape.split("%s")
+    with pytest.raises(Broken, match=r"nested more than 100 levels deep"):
+        load((before * depth + "1" + after * depth).encode())
+
+
+def test_what_is_nested_as_shops_do_is_read() -> None:
+    assert load(b'{"a":' * 99 + b"1" + b"}" * 99) is not None
+
+
+@pytest.mark.parametrize("text", ['{"a":"' + '\\"' * 100_000 + "\\", "{" + "'\\'" * 100_000])
+def test_what_is_never_closed_costs_one_pass(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(Broken):
+        load(text.encode())
+    with pytest.raises(Broken):
+        load_literal(text)
+    assert time.process_time() - started < 2

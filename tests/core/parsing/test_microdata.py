@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from lxml import html
 
+from storebot.core.parsing import microdata
 from storebot.core.parsing.microdata import items
-from tests.core.parsing.pages import only, read
+from tests.core.parsing.pages import only, page, read
 
 PRODUCT = """<div itemscope itemtype="http://schema.org/Product"><h1 itemprop="name">Nuts &amp;amp;
  Bolts</h1><span itemprop="brand" itemscope>Acme</span><img itemprop=image src="/1.jpg">
@@ -58,3 +60,35 @@ def test_a_brand_keeps_no_label_and_no_unfilled_variable() -> None:
     )
     assert only(read(body=body.format("See all of the brand: Acme"))).values["brand"] == "Acme"
     assert "brand" not in only(read(body=body.format("$metabrand"))).values
+
+
+def test_itemref_adds_what_stands_elsewhere_on_the_page() -> None:
+    body = "<div itemscope itemtype=https://schema.org/Product itemref='price brand none'><b itemprop=name>Drill</b>"
+    body += "</div><div id=price><p itemprop=offers itemscope><b itemprop=price>49</b></p></div>"
+    body += "<i id=brand itemprop=brand>Acme</i>"
+    (record,) = microdata.read(page(body), list).records
+    assert (record["name"], record["price"], record["brand"]) == ("Drill", "49", "Acme")
+
+
+def test_an_item_that_refers_to_itself_does_no_harm() -> None:
+    body = "<div id=a><div id=b itemscope itemtype=https://schema.org/Product itemref='a b' itemprop=offers>"
+    (record,) = microdata.read(page(body + "<b itemprop=name>Drill</b></div></div>"), list).records
+    assert record["name"] == "Drill"
+
+
+def test_an_address_is_nobodys_name() -> None:
+    body = "<div itemscope itemtype=https://schema.org/Product><a itemprop=name href=/p>Drill</a>"
+    (record,) = microdata.read(page(body + "<a itemprop=brand href=/acme>Acme</a></div>"), list).records
+    assert (record["name"], record["brand"]) == ("Drill", "Acme")
+
+
+@pytest.mark.parametrize("spelling", ["itemType", "ITEMTYPE", "itemtype"])
+def test_the_letter_case_of_the_attributes_does_not_matter(spelling: str) -> None:
+    body = f"<div itemScope {spelling}=https://schema.org/Product><b itemProp=name>Drill</b></div>"
+    assert [record["name"] for record in microdata.read(page(body), list).records] == ["Drill"]
+
+
+def test_microdata_that_types_no_product_builds_no_tree() -> None:
+    bare = page("<ol itemscope itemtype=https://schema.org/BreadcrumbList><li itemprop=itemListElement></ol>")
+    assert microdata.read(bare, list).records == []
+    assert not bare.has_tree

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from storebot.core.availability import read_availability
+from storebot.items import Availability
 from tests.core.parsing.pages import offers, only, product, read
 
 
@@ -141,3 +143,17 @@ def test_a_list_of_products_of_one_name_and_place_is_variants() -> None:
     place = {"url": "https://shop.example/p/a1"}
     nodes = [product(sku=f"S{n}", offers=offers({"price": 99, **place})[0]) for n in (2, 1)]
     assert [e.values["variant_id"] for e in read(nodes).extracted] == ["S1", "S2"]
+
+
+@pytest.mark.parametrize("nothing", ["false", "False", "n/a", "-", "", None, "null", "NaN", False])
+def test_what_stands_for_nothing_is_no_price(nothing: Any) -> None:
+    offer = {"@type": "Offer", "price": nothing, "priceCurrency": "EUR", "availability": "OutOfStock"}
+    found = only(read(product(offers=offer)))
+    assert "price" not in found.values
+    assert found.values["availability"] == "OutOfStock"
+
+
+@pytest.mark.parametrize("terms", [["http://schema.org/InStock"], ["InStock", "OnlineOnly"], {"@id": "schema:InStock"}])
+def test_an_availability_may_be_a_list_or_an_object(terms: Any) -> None:
+    found = only(read(product(offers={"price": "5", "priceCurrency": "EUR", "availability": terms})))
+    assert read_availability(str(found.values["availability"])) is Availability.IN_STOCK

@@ -199,6 +199,7 @@ def test_a_range_has_both_ends() -> None:
         ("¥5", None, None),
         ("199 kr", "SEK", "SEK"),
         ("£5", None, "GBP"),
+        ("₩5000", None, "KRW"),
         ("£5", "EGP", "EGP"),
         ("€5", "USD", "EUR"),  # what the text says for certain wins
         ("$5", "EUR", None),  # and a sign that can't be the hint resolves to nothing
@@ -220,6 +221,39 @@ def test_a_symbol_is_resolved_by_the_hint_or_stays_open(text: str, hint: str | N
 )
 def test_a_field_for_a_currency_is_read_in_any_spelling(text: str, codes: tuple[str, ...]) -> None:
     assert currencies_named(text) == codes
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        *(("LEI", "RON"), ("so'm", "UZS"), ("тг", "KZT"), ('ש"ח', "ILS"), ("ש'ח", "ILS"), ("د.ع", "IQD")),
+        *(("د.ل", "LYD"), ("ش.ص", "SOS"), ("SPL", None), ("BTC", None), ("CND", None)),
+    ],
+)
+def test_a_word_for_a_currency_is_known_beside_a_number_where_iso_4217_lists_it(word: str, code: str | None) -> None:
+    price = read(f"1 {word}")
+    assert (price.amount, price.currency, price.ambiguous) == (Decimal(1), code, code is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "amount", "is_price"),
+    [
+        ("¥1,200", {"currency_hint": "JPY"}, "1200", True),
+        ("1.200円", {}, "1200", True),
+        ("₩12,000", {}, "12000", True),
+        ("1,234.500 KWD", {}, "1234.500", True),
+        ("12,5 KWD", {}, "12.5", True),
+        ("12.500 KWD", {}, "12.500", False),  # or 12500: nothing in the text decides
+        ("12.500 KWD", {"decimal": "."}, "12.500", True),
+        ("12.500", {"machine": True, "currency_hint": "KWD"}, "12.500", True),
+        ("1.200", {"machine": True, "currency_hint": "JPY"}, "1.200", False),  # 1200 yen, by a shop without decimals
+    ],
+)
+def test_currencies_of_no_and_of_three_decimals_are_read_or_flagged(
+    text: str, options: dict[str, Any], amount: str, is_price: bool
+) -> None:
+    price = read(text, **options)
+    assert (price.amount, price.is_price) == (Decimal(amount), is_price)
 
 
 def test_words_that_happen_to_be_codes_are_no_currencies() -> None:

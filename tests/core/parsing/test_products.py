@@ -34,8 +34,8 @@ MISSED = {
     "amazon-it-1": {"name", "sku", "brand"},  # sold by others, no price: nothing on show proves a product
     "ar-sa-namshi-com-1": {"sku"},  # the JSON-LD gives the colour's own SKU, the golden the one in the address
     "ar-sa-namshi-com-2": {"mpn"},  # a table cell, and the JSON-LD is enough: no tree is built
-    "argos-co-uk-1": {"availability", "brand"},  # in the state of a script, nowhere on show
-    "argos-co-uk-2": {"availability", "brand"},
+    "argos-co-uk-1": {"brand"},  # in the state of a script, nowhere on show
+    "argos-co-uk-2": {"brand"},
     "ebay-com-1": {"name"},  # "Details about" is hidden by a style sheet inside of itemprop=name
     "getit-co-il-1": {"name"},  # the JSON-LD itself ends in the label "דגם:"
     "i3fresh-tw-1": {"name", "price", "currency"},  # "from $29 a can" beside boxes of 839 to 3495: no one price

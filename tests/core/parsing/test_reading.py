@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,16 +15,37 @@ from storebot.core.parsing.rules import ProductRules
 from storebot.items import Disagreement
 from tests.core.parsing.pages import URL, builds_a_tree, offers, only, page, product, read, rules, script
 
+SHOWN = "<h1>Drill</h1><p class=price>99,00 €</p><form><button>Add to cart</button></form>"
 CSS = "<h1>Drill</h1><b class=price>99,00</b><i class=stock>Sold out</i><s class=was>120</s>"
 
 
-def test_json_ld_that_is_enough_builds_no_tree_and_decodes_nothing() -> None:
-    complete = page(CSS, script(product()))
-    reading = read_product(complete, rules(name="h1", price=".price", canonical_url="link"))
+def test_json_ld_whose_price_is_plainly_on_show_builds_no_tree_and_decodes_nothing() -> None:
+    complete = page(SHOWN, script(product()))
+    reading = read_product(complete, ProductRules())
     assert only(reading).values["price"] == "99.00"
     assert reading.source == "jsonld"
-    assert not builds_a_tree(complete)
+    assert not complete.has_tree
     assert complete._decoded is None
+
+
+@pytest.mark.parametrize("other", ["<h1>Drill</h1><p class=price>89,00 €</p>", "<h1>Drill</h1><p>Ask us</p>"])
+def test_json_ld_whose_price_isnt_plainly_on_show_is_compared_with_the_tree(other: str) -> None:
+    doubtful = page(other, script(product()))
+    read_product(doubtful, ProductRules())
+    assert doubtful.has_tree
+
+
+def test_a_price_on_show_that_isnt_the_structured_one_is_flagged() -> None:
+    body = SHOWN.replace("99,00", "89,00")
+    assert only(read(product(), body=body)).disagreements == (
+        Disagreement("price", {"jsonld": "99.00", "visible": "89,00 €"}),
+    )
+
+
+def test_the_rules_of_a_store_are_compared_even_where_structured_data_are_complete() -> None:
+    found = only(read(product(), body=SHOWN.replace("99,00", "89,00"), rules=rules(price=".price")))
+    assert (found.values["price"], found.sources["price"]) == ("99.00", "jsonld")
+    assert found.disagreements == (Disagreement("price", {"jsonld": "99.00", "selectors": "89,00 €"}),)
 
 
 @pytest.mark.parametrize("lacking", ["name", "price", "currency"])
@@ -51,9 +73,10 @@ def test_a_rule_for_a_field_that_is_missing_fills_the_gap() -> None:
 
 
 def test_a_declared_currency_is_enough_and_disagreements_with_it_are_recorded() -> None:
-    bare = page("", script(product(offers={"price": "5"})))
-    assert only(read_product(bare, rules(declared={"currency": "GBP"}))).sources["currency"] == "declared"
-    assert not builds_a_tree(bare)
+    bare = {"price": "5", "availability": "InStock"}
+    shown = page(SHOWN.replace("99,00 €", "£5.00"), script(product(offers=bare)))
+    assert only(read_product(shown, rules(declared={"currency": "GBP"}))).sources["currency"] == "declared"
+    assert not shown.has_tree
     found = only(read(product(), rules=rules(declared={"currency": "GBP"})))
     assert found.values["currency"] == "EUR"
     assert found.disagreements == (Disagreement("currency", {"jsonld": "EUR", "declared": "GBP"}),)
@@ -142,7 +165,7 @@ def test_variants_that_are_loaded_by_script_are_said_to_be_unknown_a01() -> None
     ranged = product(offers={"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9, "priceCurrency": "EUR"})
     reading = read(ranged, body=form)
     assert "price" not in only(reading).values
-    assert [problem.field for problem in reading.problems] == ["options"]
+    assert [problem.field for problem in reading.problems] == ["variants"]
 
 
 def test_nul_characters_reach_no_value_e05() -> None:
@@ -217,7 +240,9 @@ def test_any_json_is_read_without_an_error(data: list[object], as_product: bool)
 FRAGMENTS = st.sampled_from(
     b"""<div itemscope itemtype=https://schema.org/Product>|<b itemprop=offers itemscope>|<i itemprop=price>|</script>
     |<script type="application/ld+json">|{"@type":"Product","name":|<!--|-->|<base href=|<link rel=canonical href=http://[>
-    |\0|<h1>|<meta property=og:type content=product>""".split(b"|")
+    |\0|<h1>|<meta property=og:type content=product>|<div typeof=Product>|<b property=offers typeof=Offer>|itemref=a
+    |<form data-product_variations='[{"attributes":{"a":"b"},"display_price":|<script>ShopifyAnalytics; var meta = {
+    |"product":{"id":1,"variants":[{"id":1},{"price":|<script data-product-json>|}]}|'>|<select name=a>""".split(b"|")
 )
 
 
@@ -231,44 +256,75 @@ def test_any_bytes_are_read_without_an_error(parts: list[bytes], charset: str) -
     assert isinstance(identity(reading), bool)
 
 
-def source_hash(body: str = CSS, *, head: str = "", url: str = URL, **fields: str) -> str:
+def source_hash(body: str = SHOWN, *, head: str = "", url: str = URL, **fields: Any) -> str:
     return read_product(page(body, head + script(product(**fields)), url), ProductRules()).source_hash
 
 
-def test_a_page_whose_json_ld_is_the_known_one_is_not_read_again() -> None:
+def test_a_page_whose_structured_data_are_the_known_ones_builds_no_tree() -> None:
     known = source_hash()
-    later = page(CSS + "<p>23 people are looking at this</p>", script(product()))
-    reading = read_product(later, ProductRules(), known)
+    later = page(SHOWN + "<div itemprop=x typeof=Product>23 people are looking at this</div>", script(product()))
+    reading = read_product(later, rules(name="h1"), known)
     assert (reading.unchanged, reading.source_hash, reading.extracted) == (True, known, ())
     assert identity(reading)
-    assert not builds_a_tree(later)
+    assert not later.has_tree
+    assert later._decoded is None
 
 
 @pytest.mark.parametrize(
     "other",
     [
         {"name": "Drill 2"},
-        {"offers": {"price": "98.00", "priceCurrency": "EUR"}},
+        {"offers": {"price": "98.00", "priceCurrency": "EUR", "availability": "InStock"}},
         {"head": '<link rel="canonical" href="https://shop.example/p/a2">'},
+        {"head": '<meta property="product:brand" content="Acme">'},
         {"url": "https://shop.example/p/a2"},
     ],
 )
-def test_whatever_a_record_depends_on_is_in_the_source_hash(other: dict[str, str]) -> None:
+def test_whatever_a_record_depends_on_is_in_the_source_hash(other: dict[str, Any]) -> None:
     known = source_hash()
     assert known
-    assert source_hash(**other) not in ("", known)
-    head = other.pop("head", "") + script(product(**{k: v for k, v in other.items() if k != "url"}))
-    reading = read_product(page(CSS, head, other.get("url", URL)), ProductRules(), known)
+    fields = {name: value for name, value in other.items() if name not in ("head", "url")}
+    changed = page(SHOWN, other.get("head", "") + script(product(**fields)), other.get("url", URL))
+    reading = read_product(changed, ProductRules(), known)
     assert not reading.unchanged
+    assert reading.source_hash != known
     assert len(reading.extracted) == 1
 
 
-def test_a_reading_that_looked_beyond_the_json_ld_has_no_source_hash() -> None:
-    """Selectors, a heading that decided between two products, a base that relative addresses were joined to."""
+def test_the_metas_of_the_head_are_enough_for_a_source_hash_and_their_change_is_seen() -> None:
+    head = '<meta property="og:title" content="Drill"><meta property="product:price:amount" content="{}">'
+    head += '<meta property="product:price:currency" content="EUR"><meta property="product:availability" content="oos">'
+    known = read_product(page(head=head.format("5")), ProductRules()).source_hash
+    assert known
+    again = page("<p>another nonce</p>", head.format("5"))
+    assert read_product(again, ProductRules(), known).unchanged
+    assert not again.has_tree
+    assert only(read_product(page(head=head.format("6")), ProductRules(), known)).values["price"] == "6"
+
+
+def test_a_record_that_came_from_elsewhere_too_has_no_source_hash() -> None:
+    """A rule, a heading that chose between products, a base, microdata, what is on show: each may change alone."""
     assert read(product(), body=CSS, rules=rules(regular_price=".was")).source_hash == ""
-    assert read(product(), product(name="Other", sku="B2"), body="<h1>Drill</h1>").source_hash == ""
+    assert read(product(), product(name="Other", sku="B2"), body=SHOWN).source_hash == ""
     assert source_hash(head='<base href="https://cdn.example/">', image="a.jpg") == ""
-    assert read(body=CSS, rules=rules(name="h1", price=".price")).source_hash == ""
+    brand = "<div itemscope itemtype=https://schema.org/Product><b itemprop=name>Drill</b><i itemprop=brand>A</i></div>"
+    assert source_hash(SHOWN + brand) == ""
+    assert source_hash(SHOWN + "<p>EAN: 4006381333931</p>", offers={"price": "99.00", "priceCurrency": "EUR"}) == ""
+
+
+def test_a_rule_that_finds_nothing_today_may_find_something_tomorrow_so_there_is_no_source_hash() -> None:
+    assert read(product(), body=SHOWN, rules=rules(regular_price=".was")).source_hash == ""
+    assert read(product(), body=SHOWN, rules=rules(price=".price")).source_hash != ""
+
+
+def test_stock_that_nothing_states_today_may_be_stated_tomorrow_so_there_is_no_source_hash() -> None:
+    assert source_hash(offers={"price": "99.00", "priceCurrency": "EUR"}) == ""
+
+
+def test_a_page_that_disagrees_with_itself_is_never_taken_for_unchanged() -> None:
+    conflicting = product(), SHOWN.replace("99,00", "89,00")
+    assert only(read(conflicting[0], body=conflicting[1])).disagreements
+    assert read(conflicting[0], body=conflicting[1]).source_hash == ""
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

@@ -112,8 +112,8 @@ def test_a_gzip_bomb_is_refused_as_too_large(layers: int) -> None:
     body = b"<urlset>" + b" " * 30_000_000
     for _ in range(layers):
         body = gzip.compress(body, 1)
-    with pytest.raises(UnreadableSitemap, match="too large: more than 5000000 bytes"):
-        read(body, max_bytes=5_000_000)
+    with pytest.raises(UnreadableSitemap, match="too large: more than 3000000 bytes"):
+        read(body, max_bytes=3_000_000)
 
 
 # S03, S16
@@ -369,3 +369,21 @@ def test_any_bytes_are_read_or_refused_but_never_crash(noise: bytes, start: byte
     with contextlib.suppress(UnreadableSitemap):
         entries = read(start + noise)[1]
     assert all(entry.url.startswith(("http://", "https://")) for entry in entries)
+
+
+@pytest.mark.parametrize("number", ["xD800", "55296", "x110000", "0", "xE000"])
+def test_a_reference_to_no_character_is_plain_text_and_the_entry_counts_as_repaired(number: str) -> None:
+    reading, entries = read(f"<urlset {NAMESPACE}><url><loc>https://shop.example/&#{number};</loc></url></urlset>")
+    assert [entry.url for entry in entries] == [f"https://shop.example/&#{number};"]
+    assert reading.repaired
+
+
+def test_blank_lines_without_end_are_no_hang() -> None:
+    with pytest.raises(UnreadableSitemap):
+        read(b"x" + b"\n" * 5_000_000)
+
+
+def test_a_line_without_end_is_dropped_and_what_follows_is_read() -> None:
+    reading, entries = read(b"https://shop.example/a\n" + b"a" * 20_000_000 + b"\nhttps://shop.example/b")
+    assert [entry.url for entry in entries] == ["https://shop.example/a", "https://shop.example/b"]
+    assert reading.malformed == 1

@@ -1,0 +1,150 @@
+"""``scrapy reparse``: a store's records read again from its kept pages, by the rules of today, without a network."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from storebot.exceptions import ArchiveUnusable, ConfigurationError, ExitCode, StorebotError
+
+if TYPE_CHECKING:
+    from storebot.core.summary import Summary
+    from storebot.reparse.reparse import Reparse
+    from storebot.stores.model import Store
+
+
+class Command(ScrapyCommand):
+    """Read kept pages again. The last line and the exit codes are those of a crawl."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
+
+    def syntax(self) -> str:
+        return "--store NAME [--since TIME] [--dry-run] [--announce] [--workers N] [--json]"
+
+    def short_desc(self) -> str:
+        return "Correct a store's records from its kept pages, after a change of its rules"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--store", required=True, help="whose pages")
+        parser.add_argument("--since", metavar="TIME", help="only pages fetched since 2026-11-30[T08:00], UTC")
+        parser.add_argument("--dry-run", action="store_true", help="show what would differ, and write nothing")
+        parser.add_argument("--announce", action="store_true", help="make a change event of each correction")
+        parser.add_argument("--workers", type=int, default=_cores(), metavar="N", help="processes that parse")
+        parser.add_argument("--json", action="store_true", help="print what differs, and the last line, as JSON")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args or opts.workers < 1:
+            raise UsageError("only options, and at least one process")
+        try:
+            self.exitcode = int(self._reparse(opts))
+        except StorebotError as error:
+            print(error, file=sys.stderr)
+            self.exitcode = int(error.exit_code)
+        except KeyboardInterrupt:  # a second Ctrl-C, or one where nothing is written
+            self.exitcode = int(ExitCode.SIGINT)
+
+    def _reparse(self, opts: argparse.Namespace) -> ExitCode:
+        from storebot.archive import archive_path
+        from storebot.archive.keeping import archive_folder
+        from storebot.db.addresses import database_url
+        from storebot.db.database import Database
+        from storebot.reparse.offline import offline
+        from storebot.reparse.reparse import Reparse
+        from storebot.reparse.workers import Workers
+
+        assert self.settings is not None
+        since_ms, url = _since_ms(opts.since), self.settings.get("STOREBOT_DATABASE_URL")
+        with ExitStack() as stack:
+            # A database server is on the network, and then only this process may reach it: it parses nothing.
+            if database_url(url).get_backend_name() == "sqlite":
+                stack.enter_context(offline())
+            store = self._store(opts.store)
+            folder = archive_folder(self.settings)
+            if folder is None:
+                raise ArchiveUnusable(f"{store.name}: STOREBOT_ARCHIVE is off, so no page was kept")
+            workers = stack.enter_context(Workers(store, archive_path(folder, store.name), opts.workers))
+            database = Database.open(url, create=False)
+            stack.callback(database.dispose)
+            with _Progress(store.name) as progress:
+                reparse = Reparse(
+                    database=database,
+                    store=store,
+                    workers=workers,
+                    lease_s=self.settings.getint("STOREBOT_LEASE_S"),
+                    since_ms=since_ms,
+                    dry_run=opts.dry_run,
+                    announce=opts.announce,
+                    shown=progress.show,
+                )
+                summary = reparse.run()
+            return _print(reparse, summary, as_json=opts.json or self.settings.get("STOREBOT_SUMMARY") == "json")
+
+    def _store(self, name: str) -> Store:
+        from storebot.reparse.offline import offline
+        from storebot.stores import load_store
+
+        assert self.settings is not None
+        folders = [folder for folder in self.settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
+        with offline():
+            return load_store(name, folders)
+
+
+class _Progress:
+    """A bar on a terminal."""
+
+    def __init__(self, store: str) -> None:
+        from tqdm import tqdm
+
+        self._bar = tqdm(unit="page", desc=f"reparse {store}", file=sys.stderr, dynamic_ncols=True, disable=None)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _since_ms(text: str | None) -> int:
+    if text is None:
+        return 0
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigurationError(f"--since {text}: expected a time such as 2026-11-30 or 2026-11-30T08:00") from None
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _print(reparse: Reparse, summary: Summary, *, as_json: bool) -> ExitCode:
+    import orjson
+
+    found = reparse.found
+    if as_json:
+        print(orjson.dumps({"dry_run": reparse.dry_run, **found.as_json()}).decode())
+    else:
+        for line in found.lines():
+            print(line)
+    if reparse.dry_run and not as_json:
+        print("Nothing was written (--dry-run).")
+    print(summary.line())
+    if as_json:
+        print(summary.json_line())
+    return summary.exit_code

@@ -1,0 +1,1 @@
+"""Reading kept pages again: all cores parse, one process saves, nobody has a network."""

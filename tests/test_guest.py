@@ -1,0 +1,134 @@
+"""The guest asks robots.txt first, waits between requests, follows redirects and takes no endless answers."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+
+import pytest
+
+from storebot import guest as guest_module
+from storebot.guest import Guest
+from tests.scripted import Answer, ScriptedShop, product
+
+
+class Clock:
+    """Time that passes only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now, self.slept = 100.0, list[float]()
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def read(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def shop() -> Iterator[ScriptedShop]:
+    with ScriptedShop() as shop:
+        yield shop
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def guest(clock: Clock) -> Guest:
+    return Guest("storebot/test (+me@example.org)", "storebot", 1.5, sleep=clock.sleep, clock=clock.read)
+
+
+def test_page_is_asked_for_under_our_own_name_with_robots_first(guest: Guest, shop: ScriptedShop) -> None:
+    shop.says("/p/1", product())
+    answer = guest.get(f"{shop.url}/p/1")
+    assert answer.page is not None
+    assert (answer.page.status, answer.page.url) == (200, f"{shop.url}/p/1")
+    assert shop.paths() == ["/robots.txt", "/p/1"]
+    assert {one.headers["user-agent"] for one in shop.asked} == {"storebot/test (+me@example.org)"}
+
+
+def test_pause_lies_between_any_two_requests(guest: Guest, shop: ScriptedShop, clock: Clock) -> None:
+    for _ in range(3):
+        guest.get(f"{shop.url}/p/1")
+    assert [seconds for seconds in clock.slept if seconds] == [1.5, 1.5, 1.5]  # robots.txt and three pages
+
+
+def test_crawl_delay_holds_where_it_is_longer(guest: Guest, shop: ScriptedShop) -> None:
+    shop.says("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 9\nSitemap: /maps/a.xml\nDisallow: /private/"))
+    robots = guest.robots(f"{shop.url}/p/1")
+    assert (robots.crawl_delay_s, robots.sitemaps, robots.forbids) == (
+        9.0,
+        (f"{shop.url}/maps/a.xml",),
+        ("Disallow: /private/",),
+    )
+    assert guest.delay_s == 9.0
+
+
+def test_what_robots_forbids_is_not_asked_for_not_even_by_a_redirect(guest: Guest, shop: ScriptedShop) -> None:
+    shop.says("/robots.txt", Answer(b"User-agent: *\nDisallow: /private/"))
+    shop.says("/p/1", Answer(status=302, headers={"Location": "/private/p/1"}))
+    answers = [guest.get(f"{shop.url}{path}") for path in ("/private/x", "/p/1")]
+    assert [(one.forbidden, one.page) for one in answers] == [(True, None), (True, None)]
+    assert shop.paths("/private") == []
+
+
+def test_robots_that_cannot_be_had_forbids_all_and_one_that_is_not_there_nothing(
+    guest: Guest, shop: ScriptedShop
+) -> None:
+    shop.says("/robots.txt", Answer(status=500))
+    answer = guest.get(f"{shop.url}/p/1")
+    assert answer.forbidden
+    assert "500" in answer.problem
+    assert shop.paths("/p") == []
+
+
+def test_redirects_are_followed_and_told_and_endless_ones_are_not(guest: Guest, shop: ScriptedShop) -> None:
+    shop.says("/a", Answer(status=301, headers={"Location": "/b"})).says("/b", product())
+    shop.says("/loop", Answer(status=302, headers={"Location": "/loop"}))
+    answer = guest.get(f"{shop.url}/a")
+    assert answer.page is not None
+    assert (answer.page.url, list(answer.redirects)) == (f"{shop.url}/b", [f"{shop.url}/b"])
+    assert "without end" in guest.get(f"{shop.url}/loop").problem
+
+
+def test_retry_after_is_waited_for_once(guest: Guest, shop: ScriptedShop, clock: Clock) -> None:
+    shop.says("/p/1", Answer(b"slow down", 429, {"Retry-After": "20"}), product())
+    answer = guest.get(f"{shop.url}/p/1")
+    assert answer.page is not None
+    assert answer.page.status == 200
+    assert 20.0 in clock.slept
+    shop.says("/p/2", Answer(b"slow down", 429, {"Retry-After": "3600"}), product())
+    answer = guest.get(f"{shop.url}/p/2")
+    assert answer.page is not None
+    assert answer.page.status == 429
+    assert 3600.0 not in clock.slept
+
+
+def test_packed_answers_are_unpacked_and_too_large_ones_refused(
+    guest: Guest, shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_module, "MAX_BYTES", 100_000)
+    headers = {"Content-Encoding": "gzip"}
+    shop.says("/small", Answer(gzip.compress(b"x" * 1000), headers=headers))
+    shop.says("/bomb", Answer(gzip.compress(b"x" * 10_000_000), headers=headers))
+    small = guest.get(f"{shop.url}/small").page
+    assert small is not None
+    assert small.body == b"x" * 1000
+    assert "larger than" in guest.get(f"{shop.url}/bomb").problem
+
+
+def test_connection_that_breaks_is_tried_once_more_and_then_told(guest: Guest, shop: ScriptedShop) -> None:
+    shop.says("/p/1", Answer(status=0), product())
+    assert guest.get(f"{shop.url}/p/1").page is not None
+    shop.says("/p/2", Answer(status=0))
+    assert "gave no answer" in guest.get(f"{shop.url}/p/2").problem
+
+
+def test_host_that_is_not_there_is_a_reason_and_no_exception(guest: Guest) -> None:
+    answer = guest.get("http://127.0.0.1:9/")
+    assert answer.page is None
+    assert "gave no answer" in answer.problem
