@@ -76,7 +76,8 @@ def amp_copy(page: Page, page_key: str, rules: KeyRules) -> str:
 
 
 def _amp_link(body: bytes) -> str:
-    at = body.find(b"amphtml", 0, _HEAD_BYTES)
+    head = body.find(b"</head", 0, _HEAD_BYTES)
+    at = body.find(b"amphtml", 0, head if head >= 0 else _HEAD_BYTES)
     start, end = body.rfind(b"<", max(0, at - MAX_TAG_BYTES), at), body.find(b">", at, at + MAX_TAG_BYTES)
     if at < 0 or start < 0 or end < 0 or body[start : start + 5].lower() != b"<link":
         return ""

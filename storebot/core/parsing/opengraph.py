@@ -80,6 +80,7 @@ def tags_of(page: Page) -> tuple[bytes, ...]:
 def _tags(markup: bytes) -> Iterator[bytes]:
     mark = next((name for name in (b"<meta", b"<META") if name in markup), b"")
     at, done, count, looked, in_script = markup.find(mark) if mark else -1, 0, 0, 0, False
+    plain = 0  # up to here there is no comment: looked through once, not for each tag
     while at >= 0 and count < MAX_METAS and looked < _MAX_LOOKED_AT:
         opened, closed = markup.rfind(b"<script", done, at), markup.rfind(b"</script", done, at)
         in_script = opened > closed if max(opened, closed) >= 0 else in_script
@@ -87,7 +88,9 @@ def _tags(markup: bytes) -> Iterator[bytes]:
         tag = markup[at : close + 1]
         if close > 0 and not in_script and _KEY.search(tag):
             looked += 1
-            if not is_commented(markup, at, close):
+            if markup.find(b"<!--", plain, at) < 0:
+                plain = at
+            if plain == at or not is_commented(markup, at, close):
                 count += 1
                 yield tag
         at, done = markup.find(mark, max(close, at + len(mark))), at

@@ -62,7 +62,8 @@ def read_product(page: Page, rules: ProductRules, known_source: str | None = Non
     Else in full, all sources compared: a store's own code (``rules.parser``), JSON-LD, what a shop's platform writes
     into its scripts, microdata, RDFa, OpenGraph, the store's rules (before the structured data, if preferred), and last
     what is on show, which alone makes a product only of a name, a price and a buy button. Sources that aren't in the
-    bytes cost no tree, and what is on show needs none where the price in print plainly is the one of the JSON-LD.
+    bytes cost no tree. Where the price in print plainly is the one of the JSON-LD, what is on show needs none either,
+    and neither do the store's rules if the JSON-LD has all their fields.
     """
     if page.refusal:
         return Reading(problems=(Problem("page", page.refusal),))
@@ -114,9 +115,12 @@ def _sources(page: Page, rules: ProductRules, titles: _Titles) -> list[Found]:
         rdfa.read(page, titles),
         opengraph.read(page),
     ]
+    on_show = _is_on_show(page, structured, rules)
+    if on_show and rules.prefer == "structured" and _answers(structured[0], rules):
+        return [*code, *structured]
     own = selectors.read(page, rules.fields)
     ordered = [*code, *([own, *structured] if rules.prefer == "selectors" else [*structured, own])]
-    if _is_settled(ordered, rules) or _is_on_show(page, structured, rules):
+    if on_show or _is_settled(ordered, rules):
         return ordered
     return [*ordered, visible.read(page, ordered)]
 
@@ -150,6 +154,14 @@ def _is_on_show(page: Page, structured: Sequence[Found], rules: ProductRules) ->
     )
     stocked = any("availability" in record for source in structured for record in source.records)
     return complete and stocked and visible.corroborates(page, fast)
+
+
+def _answers(fast: Found, rules: ProductRules) -> bool:
+    """Say whether the JSON-LD gives every field that the store has a rule for: the rules are for pages without it.
+
+    Asked of a page that shows its price beside the name and the button: a rule would find that very place, by a tree.
+    """
+    return all(name in record for record in fast.records for name in rules.fields if name != "canonical_url")
 
 
 def _is_settled(sources: Sequence[Found], rules: ProductRules) -> bool:
