@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         pages = options.pages or (QUICK_PAGES if options.quick else 5000)
         rounds = options.rounds or (QUICK_ROUNDS if options.quick else 7)
         names = [*options.only, REFERENCE] if options.only else []
-        write = not (options.dry_run or options.quick or options.only)
+        write = options.write or not (options.dry_run or options.quick or options.only)
         code |= crawl(pages=pages, rounds=rounds, names=names, write=write)
     if options.what in ("extraction", "all"):
         rounds = options.rounds or (QUICK_ROUNDS if options.quick else 7)
@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sizes", type=int, nargs="+", help="memory: sizes of the store (5,000 and 100,000)")
     parser.add_argument(
         "--quick", action="store_true", help="500 pages, 3 rounds: for a look, never written to the docs"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="write what --only measured to the docs, in place of the whole table"
     )
     parser.add_argument("--dry-run", action="store_true", help="print only; docs/benchmarks.md is left as it is")
     return parser

@@ -232,7 +232,7 @@ def test_schema_from_the_future_is_exit_8_before_any_request(known: Watched) -> 
     assert known.shop.requests().total == 0
 
 
-@pytest.mark.parametrize(("full", "limit_bytes"), [("database", 500_000), ("page archive", 1_000_000)])
+@pytest.mark.parametrize(("full", "limit_bytes"), [("database", 500_000), ("page archive", 1_600_000)])
 def test_disk_that_fills_up_stops_the_crawl_with_nothing_half_done(
     fresh: Watched, backfilled: Watched, full: str, limit_bytes: int
 ) -> None:

@@ -48,6 +48,21 @@ def test_the_rules_of_a_store_are_compared_even_where_structured_data_are_comple
     assert found.disagreements == (Disagreement("price", {"jsonld": "99.00", "selectors": "89,00 €"}),)
 
 
+def test_rules_cost_no_tree_where_the_json_ld_answers_them_and_its_price_is_on_show() -> None:
+    answered = page(SHOWN, script(product()))
+    assert only(read_product(answered, rules(name="h1", price=".price"))).sources["price"] == "jsonld"
+    assert not answered.has_tree
+    gap = page(SHOWN + "<s class=was>120,00 €</s>", script(product()))
+    assert "regular_price" in only(read_product(gap, rules(price=".price", regular_price=".was"))).values
+    assert gap.has_tree
+
+
+def test_preferred_rules_are_asked_whatever_the_json_ld_says() -> None:
+    both = page(SHOWN, script(product()))
+    found = only(read_product(both, rules(prefer="selectors", price=".price")))
+    assert found.sources["price"] == "css:.price"
+
+
 @pytest.mark.parametrize("lacking", ["name", "price", "currency"])
 def test_json_ld_that_lacks_something_needed_is_not_enough(lacking: str) -> None:
     text = (
