@@ -219,10 +219,12 @@ class Run:
         self.pages_expected = session.due
         self._heartbeat = asyncio.create_task(self._beat(session))
         keep_memory()
-        # What was loaded up to here stays; the collector need not look at it again. Its thresholds: a page leaves some
-        # 25 objects in cycles, and at 50,000 a crawl of 100,000 pages was a fifth larger than one of 5,000.
+        # What was loaded up to here stays; the collector need not look at it again. A full collection waits until a
+        # quarter of what the last one left is new: without what is frozen, that is soon. The thresholds: a page leaves
+        # some 25 objects in cycles, and what waits for a full collection is memory that grows with the store.
         gc.freeze()
-        gc.set_threshold(10_000, 5, 2)
+        gc.collect()
+        gc.set_threshold(10_000, 2, 1)
 
     async def spider_closed(self, reason: str) -> None:
         """Write what is left, give back what was claimed, and finish the run row; say how it ended."""
