@@ -8,6 +8,7 @@ docs/decisions/0013-listing-carries-visits.md.
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -42,7 +43,7 @@ class _Kept(NamedTuple):
     sha256: str
 
 
-class PlatformDiscovery:
+class PlatformDiscovery(ABC):
     """Walk a platform's listing, in a refresh as in a backfill; only a backfill keeps checkpoints.
 
     ``otherwise`` gives the requests by which pages are found where the listing doesn't carry all of them.
@@ -59,13 +60,13 @@ class PlatformDiscovery:
         self._fault = ""  # what is wrong with the first page
         self._blocked = self._capped = False
 
+    @abstractmethod
     def templates(self) -> tuple[str, ...]:
         """Return the addresses of the listing's pages, with ``{page}``, to be tried in this order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, response: Response, seen: Seen) -> Requests:
         """Read one page of the listing, and `judge` it once it's whole. Raises `UnreadableFeed`."""
-        raise NotImplementedError
 
     async def prepare(self) -> Requests:
         """Yield what has to be asked before the first page; the last callback goes on with `ask`."""
