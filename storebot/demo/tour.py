@@ -41,7 +41,8 @@ def main() -> int:
     if not wrong:
         print(f"\nAll of it took {time.monotonic() - started:.0f} s. The data is in {DATABASE}, one row a listing:")
         print(f"  sqlite3 {DATABASE} 'select name, price_minor, currency, availability from listings limit 5'")
-        print("\nNext, your own store: five lines in a file, docs/adding-a-store.md takes you there in ten minutes.")
+        print("\nNext, your own store: .venv/bin/scrapy probe https://YOUR-SHOP --name NAME writes its file.")
+        print("docs/adding-a-store.md takes you there in ten minutes.")
     return 1 if wrong else 0
 
 

@@ -51,5 +51,6 @@ def test_tour_of_a_small_store_ends_with_the_next_step(
     out = capfd.readouterr().out
     assert "NOT AS PROMISED" not in out
     assert "naive: pages" in out
+    assert "scrapy probe https://" in out
     assert "docs/adding-a-store.md" in out
     assert out.index("backfill: checked=12 updated=12") < out.index("refresh: checked=12 updated=3 skipped=9")
