@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, exists, func, insert, select, update
 
 from storebot.core.delist import is_plausible
 from storebot.db.dialects import now_ms
@@ -35,8 +35,13 @@ class Unnamed(NamedTuple):
     believed: bool = True  # False: they are too many, and only looked at
 
 
-def begin(conn: Connection, store: str, source: str, params: str, *, resumes: bool) -> Round:
-    """Begin a round, or go on with the one under way if this run ``resumes`` what an earlier one read."""
+def begin(
+    conn: Connection, store: str, source: str, params: str, *, resumes: bool, glances: bool = False
+) -> Round:
+    """Begin a round, or go on with the one under way if this run ``resumes`` what an earlier one read.
+
+    A run that only ``glances`` at what the source names leaves the round that is under way, or to come, as it is.
+    """
     this = (scopes.c.store == store) & (scopes.c.source == source) & (scopes.c.params == params)
     row = conn.execute(select(scopes).where(this).with_for_update()).one_or_none()
     now = now_ms(conn)
@@ -44,7 +49,7 @@ def begin(conn: Connection, store: str, source: str, params: str, *, resumes: bo
         values = {"store": store, "source": source, "params": params, "begun_at": now, "at": now}
         (scope_id,) = conn.execute(insert(scopes).values(values)).inserted_primary_key or (0,)
         return Round(int(scope_id), 1, now)
-    begun = {} if resumes and row.begun_at else {"begun_at": now}
+    begun = {} if glances or (resumes and row.begun_at) else {"begun_at": now}
     conn.execute(update(scopes).where(scopes.c.id == row.id).values({**begun, "at": now}))
     return Round(row.id, row.rounds + 1, now)
 
@@ -133,7 +138,7 @@ def miss(conn: Connection, store: str, enough: int, share: float) -> Unnamed:
     They are due at once, and their listings missing unless their own address was asked since; without an event. Where
     they are more than a ``share`` of the store they are only due: a walk may show half a store, and prove its end.
     """
-    rows = conn.execute(_unnamed(store, enough)).all()
+    rows = list({row.id: row for row in conn.execute(_unnamed(store, enough))}.values())
     if not rows:
         return Unnamed()
     known = conn.execute(select(func.count()).select_from(pages).where(_alive(store))).scalar_one()
@@ -148,12 +153,23 @@ def _alive(store: str) -> ColumnElement[bool]:
 
 
 def _unnamed(store: str, enough: int) -> Select[Any]:
+    """Select what ``enough`` rounds of a scope left out; a page twice, if two scopes did.
+
+    Another scope speaks for a page if it named it in a round that began after this one's naming: the sources of one
+    backfill name the same pages in any order, and which was the last to says nothing.
+    """
     other, of = namings.alias(), scopes.alias()
+    began = case(
+        (other.c.round == of.c.rounds, of.c.whole_from),
+        ((other.c.round > of.c.rounds) & (of.c.begun_at > 0), of.c.begun_at),
+        else_=other.c.at,
+    )
     later = exists().where(
         of.c.store == store,
         other.c.scope_id == of.c.id,
+        other.c.scope_id != namings.c.scope_id,
         other.c.page_id == namings.c.page_id,
-        other.c.at > namings.c.at,
+        began > namings.c.at,
     )
     return (
         select(pages.c.id, pages.c.checked_at, pages.c.delisted_at, namings.c.at, scopes.c.whole_from)
@@ -161,7 +177,7 @@ def _unnamed(store: str, enough: int) -> Select[Any]:
         .join(scopes, scopes.c.id == namings.c.scope_id)
         .where(scopes.c.store == store, scopes.c.rounds - namings.c.round >= enough, ~later)
         .where(_alive(store), pages.c.unnamed_since.is_(None))
-        .order_by(pages.c.id)
+        .order_by(pages.c.id, namings.c.at)
     )
 
 

@@ -17,7 +17,9 @@ async def begin_round(run: Run, source: Source, meaning: object, *, head_only: b
     """
     params = hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
     resumes = run.kind == "backfill" or head_only
-    round_ = await run.session.call(rounds.begin, run.store.name, source.value, params, resumes=resumes)
+    round_ = await run.session.call(
+        rounds.begin, run.store.name, source.value, params, resumes=resumes, glances=head_only
+    )
     run.rounds.begin(source, round_)
     if head_only:
         run.rounds.glance(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import select
 
 from storebot.core.delist import Rules
@@ -22,17 +23,17 @@ class Source:
     def __init__(self, shop: Worker, name: str = "sitemap", params: str = "a") -> None:
         self.shop, self.name, self.params = shop, name, params
 
-    def begin(self, *, resumes: bool = False) -> Round:
+    def begin(self, *, resumes: bool = False, glances: bool = False) -> Round:
         with self.shop.database.write() as conn:
-            return rounds.begin(conn, STORE, self.name, self.params, resumes=resumes)
+            return rounds.begin(conn, STORE, self.name, self.params, resumes=resumes, glances=glances)
 
-    def names(self, round_: Round, *names: str, lastmod: str | None = None) -> None:
+    def names(self, round_: Round, *names: str, lastmod: str | None = None, after_ms: int = 0) -> None:
         page = CatalogPage(
             store=STORE,
             walk="w",
             number=1,
             url="http://shop.example/w",
-            at_ms=self.shop.clock(),
+            at_ms=self.shop.clock() + after_ms,
             found=tuple(found(*names, lastmod=lastmod)),
             checkpoint=False,
             round=round_,
@@ -141,6 +142,27 @@ class TestUnnamed:
             assert sitemap.read(*NAMES[1:]).found == 0
             assert catalogue.read(*NAMES).found == 0
         assert status(shop, "00") == "active"
+
+    @pytest.mark.parametrize("last", ["sitemap", "catalogue"])
+    def test_which_source_of_one_backfill_named_it_last_says_nothing(self, database: Database, last: str) -> None:
+        """Refreshes read the sitemap alone; what the catalogue named in the backfill, it names no more."""
+        shop = Worker(database)
+        sitemap, catalogue = Source(shop), Source(shop, "catalogue")
+        first, second = (catalogue, sitemap) if last == "sitemap" else (sitemap, catalogue)
+        begun = {source.name: source.begin() for source in (sitemap, catalogue)}
+        first.names(begun[first.name], *NAMES, after_ms=60_000)
+        second.names(begun[second.name], *NAMES, after_ms=120_000)
+        assert first.end(begun[first.name]) == second.end(begun[second.name]) == rounds.Unnamed()
+        shop.save(*(parsed(target, at=NOW) for target in shop.pending()))
+        assert sitemap.read(*NAMES[1:]).found == 0
+        assert sitemap.read(*NAMES[1:]).found == 1
+        assert status(shop, "00") == "missing"
+
+    def test_a_glance_moves_no_round(self, database: Database) -> None:
+        shop, source = shop_with(database, *NAMES)
+        row = shop.only(scopes)
+        source.names(source.begin(resumes=True, glances=True), *NAMES[:3])
+        assert {**shop.only(scopes), "at": 0} == {**row, "at": 0}
 
     def test_half_a_store_is_asked_but_not_believed(self, database: Database) -> None:
         shop, source = shop_with(database, *NAMES)

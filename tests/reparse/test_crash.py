@@ -19,7 +19,7 @@ from tests.reparse.running import run, start
 from tests.reparse.test_reparse import LIST, MENDED, RULES, page
 from tests.scripted import ScriptedShop, listing
 
-PAGES = 60
+PAGES = 180
 # It takes the price to pay, and its time: so that there is something to be killed in.
 SLOW = """
 import time
@@ -30,7 +30,7 @@ SELECTORS = {"price": ".now::text"}
 
 
 def product(page: Page, select: Select) -> Product:
-    time.sleep(0.04)
+    time.sleep(0.03)
     return Product(price=select("price"))
 """
 
