@@ -21,6 +21,16 @@ class PageType(StrEnum):
     FEED = "feed"  # it carries products whole: a page of a platform's listing, a product feed
 
 
+class Tier(StrEnum):
+    """A way to fetch a page, in the order of what it costs."""
+
+    HTTP = "http"
+    HTTP2 = "http2"
+    BROWSER = "browser"
+    ATTACHED = "attached"
+    API = "api"
+
+
 class Outcome(StrEnum):
     """How one visit ended: a closed set, exactly one each (DESIGN §5)."""
 
@@ -242,6 +252,23 @@ class PackedPage:
     dictionary: bytes  # its name; b"" for none
 
 
+@dataclass(slots=True)
+class Spent:
+    """What one visit took so far, over all its tries: one object in ``request.meta["spent"]`` of each of them.
+
+    Whoever sends something on the wire adds to it; retries, redirects and escalations share it, because they copy the
+    meta of their request.
+    """
+
+    requests: int = 0  # sent on the wire for the page itself; in a browser, what the page loaded beside it, too
+    size_bytes: int = 0  # received, as on the wire where that is known
+    elapsed_ms: int = 0  # from the first byte sent to the last received, all tries added up
+    browser_ms: int = 0  # of this, in a browser
+    billed: int = 0  # calls of a scraping API that are paid for, failed ones included
+    tries: dict[Tier, int] = field(default_factory=dict)  # requests by tier
+    steps: list[str] = field(default_factory=list)  # escalations, a sentence each: "http: blocked (cloudflare)"
+
+
 @dataclass(slots=True, kw_only=True)
 class Visit:
     """One attempt at one page in one run, on its way to the database.
@@ -261,6 +288,10 @@ class Visit:
     requests: int = 1  # HTTP requests that the visit took, retries and redirects included; 0 where a feed carried it
     size_bytes: int = 0
     elapsed_ms: int = 0
+    browser_ms: int = 0
+    billed: int = 0  # calls of a scraping API that are paid for
+    cost_micro: int = 0  # millionths of a unit of the currency of the store's price table
+    steps: tuple[str, ...] = ()  # escalations to another tier, a sentence each
     final_url: str = ""
     final_key: str = ""  # differs from target.url_key after an accepted redirect
     canonical_key: str = ""  # of the page that this one calls its true one; "" for itself

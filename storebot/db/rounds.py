@@ -35,9 +35,7 @@ class Unnamed(NamedTuple):
     believed: bool = True  # False: they are too many, and only looked at
 
 
-def begin(
-    conn: Connection, store: str, source: str, params: str, *, resumes: bool, glances: bool = False
-) -> Round:
+def begin(conn: Connection, store: str, source: str, params: str, *, resumes: bool, glances: bool = False) -> Round:
     """Begin a round, or go on with the one under way if this run ``resumes`` what an earlier one read.
 
     A run that only ``glances`` at what the source names leaves the round that is under way, or to come, as it is.

@@ -24,7 +24,7 @@ from storebot.db.types import (
     wide_key,
 )
 
-REVISION = "0005"  # the newest migration
+REVISION = "0006"  # the newest migration
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
@@ -70,6 +70,8 @@ stores = _table(
     _string("breaker_state", 16),
     _number("breaker_opened_at"),
     _text("breaker_reason"),
+    _number("breaker_until"),  # while it's open: when a run may probe the store again
+    _small("breaker_trips"),  # how often it opened in a row: the back-off's exponent
 )
 
 pages = _table(
@@ -241,6 +243,38 @@ derived = _table(
     Index("ix_derived_group", "stage", "group_key"),
 )
 
+tiers = _table(
+    "tiers",
+    _store(),
+    Column("page_type", String(16), nullable=False),
+    Column("tier", String(16), nullable=False),
+    _number("tries"),  # decayed counts, in thousandths: what is long past weighs little
+    _number("successes"),
+    _small("failures"),  # in a row, since the last success
+    _number("tried_at"),
+    _number("worked_at"),
+    _number("retry_at"),  # a tier that was left: when it's probed again
+    _text("reason"),  # of the last failure
+    PrimaryKey("store", "page_type", "tier"),
+)
+
+# What was spent, added up: of all requests, those of discovery too. Visits may be forgotten after a while, this isn't.
+spending = _table(
+    "spending",
+    _store(),
+    Column("day", Integer, nullable=False, autoincrement=False),  # days since the epoch, UTC
+    Column("tier", String(16), nullable=False),
+    Column("page_type", String(16), nullable=False),
+    _number("visits"),
+    _number("requests"),
+    _number("bytes"),
+    _number("elapsed_ms"),
+    _number("browser_ms"),
+    _number("billed"),
+    _number("cost_micro"),
+    PrimaryKey("store", "day", "tier", "page_type"),
+)
+
 visits = _table(
     "visits",
     Column("id", identity(), primary_key=True),
@@ -255,6 +289,10 @@ visits = _table(
     Column("requests", Integer, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("elapsed_ms", BigInteger, nullable=False),
+    _number("browser_ms"),
+    _small("billed"),
+    _number("cost_micro"),
+    _text("steps"),  # escalations to another tier, one on a line
     Column("rows_written", Integer, nullable=False),
     Column("changes", Integer, nullable=False),
     Column("at", BigInteger, nullable=False),

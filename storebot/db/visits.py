@@ -552,6 +552,10 @@ def _ledger_row(work: _Work, visit: Visit, outcome: Outcome, reason: str, compar
         "requests": visit.requests,
         "bytes": visit.size_bytes,
         "elapsed_ms": visit.elapsed_ms,
+        "browser_ms": visit.browser_ms,
+        "billed": visit.billed,
+        "cost_micro": visit.cost_micro,
+        "steps": "\n".join(visit.steps)[:_LONGEST_REASON],
         "rows_written": compared.rows_written,
         "changes": compared.changes,
     }

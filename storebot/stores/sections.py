@@ -5,18 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from storebot.core.delist import Rules
 from storebot.core.gate_limits import DECLARABLE, Declared, Planned
 from storebot.stores import values
+from storebot.stores.fetching import Fetch
+from storebot.stores.section import Section
 from storebot.stores.wording import nearest, wrong
-
-
-class Section(BaseModel):
-    """A table of the file: unknown keys and wrong types are errors, a value never changes once it is read."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Discover(Section):
@@ -385,6 +381,7 @@ class StoreFile(Section):
     )
     keys: Keys = Field(default_factory=Keys, description="What makes two URLs the same page.")
     politeness: Politeness = Field(default_factory=Politeness, description="How much is asked of the shop.")
+    fetch: Fetch = Field(default_factory=Fetch, description="By which tools the pages are fetched.")
     refresh: Refresh = Field(default_factory=Refresh, description="What a refresh looks at.")
     blocks: Blocks = Field(default_factory=Blocks, description="How block pages are recognised.")
     gate: Gate = Field(default_factory=Gate, description="How much a run may change before its changes are held.")

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 
 from storebot.core.money import EXPONENTS
 from storebot.core.parsing.rules import compile_rule
-from storebot.items import Availability
+from storebot.items import Availability, Tier
 from storebot.stores import locations
 from storebot.stores.texts import distinct, text_of, texts_of
 from storebot.stores.wording import clipped, nearest, shown, wrong
@@ -70,6 +70,19 @@ def phrases(value: object) -> dict[str, Availability]:
     if not isinstance(value, dict):
         raise wrong(f"expected {expected}, got {shown(value)}")
     return {text_of(words, expected): _availability(words, term) for words, term in value.items()}
+
+
+def tiers(value: object) -> tuple[Tier, ...]:
+    """Return tiers in the order of what they cost."""
+    known = [tier.value for tier in Tier]
+    expected = f"a list of tiers ({', '.join(known)})"
+    named = distinct(texts_of(value, expected))
+    for name in named:
+        if name not in known:
+            raise wrong(f"expected {expected}, got {clipped(name)}", nearest=nearest(name, known))
+    if not named:
+        raise wrong(f"expected {expected}, got none")
+    return tuple(tier for tier in Tier if tier.value in named)
 
 
 def _availability(words: str, term: object) -> Availability:
@@ -138,6 +151,7 @@ Currency = Annotated[str | tuple[str, ...], BeforeValidator(currency)]
 Parameters = Annotated[tuple[str, ...], BeforeValidator(locations.parameters)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(locations.hosts)]
 Markers = Annotated[tuple[str, ...], BeforeValidator(markers)]
+Tiers = Annotated[tuple[Tier, ...], BeforeValidator(tiers)]
 Phrases = Annotated[dict[str, Availability], BeforeValidator(phrases)]
 HeaderText = Annotated[str, BeforeValidator(header_text)]
 Sentence = Annotated[str, BeforeValidator(sentence)]
