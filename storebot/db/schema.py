@@ -56,6 +56,11 @@ def _small(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False, default=0)
 
 
+def _added(name: str, kind: type[Integer]) -> Column[int]:
+    """Return a number of a table that had rows before it had this column."""
+    return Column(name, kind, nullable=False, default=0, server_default="0")
+
+
 def _store(**options: Any) -> Column[str]:
     return Column("store", key(STORE_LENGTH), nullable=False, **options)
 
@@ -70,8 +75,8 @@ stores = _table(
     _string("breaker_state", 16),
     _number("breaker_opened_at"),
     _text("breaker_reason"),
-    _number("breaker_until"),  # while it's open: when a run may probe the store again
-    _small("breaker_trips"),  # how often it opened in a row: the back-off's exponent
+    _added("breaker_until", BigInteger),  # while it's open: when a run may probe the store again
+    _added("breaker_trips", Integer),  # how often it opened in a row: the back-off's exponent
 )
 
 pages = _table(
@@ -289,13 +294,13 @@ visits = _table(
     Column("requests", Integer, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("elapsed_ms", BigInteger, nullable=False),
-    _number("browser_ms"),
-    _small("billed"),
-    _number("cost_micro"),
-    _text("steps"),  # escalations to another tier, one on a line
     Column("rows_written", Integer, nullable=False),
     Column("changes", Integer, nullable=False),
     Column("at", BigInteger, nullable=False),
+    _added("browser_ms", BigInteger),
+    _added("billed", Integer),
+    _added("cost_micro", BigInteger),
+    Column("steps", text()),  # escalations to another tier, one on a line; NULL: none
 )
 
 blocks = _table(

@@ -555,7 +555,7 @@ def _ledger_row(work: _Work, visit: Visit, outcome: Outcome, reason: str, compar
         "browser_ms": visit.browser_ms,
         "billed": visit.billed,
         "cost_micro": visit.cost_micro,
-        "steps": "\n".join(visit.steps)[:_LONGEST_REASON],
+        "steps": "\n".join(visit.steps)[:_LONGEST_REASON] or None,
         "rows_written": compared.rows_written,
         "changes": compared.changes,
     }

@@ -41,7 +41,7 @@ FAULTS = [
     (
         LEAST + '"a\\nb" = 1',
         '"a\\nb": unknown key; expected one of base_url, product_url, discover, catalogue, '
-        "product, keys, politeness, refresh, blocks, gate, delist, expect, archive",
+        "product, keys, politeness, fetch, refresh, blocks, gate, delist, expect, archive",
     ),
     # windows of the gate
     (

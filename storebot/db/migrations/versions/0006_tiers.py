@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, String
 
@@ -18,7 +17,6 @@ IN_MYSQL: dict[str, Any] = {
     for name in ("mysql", "mariadb")
     for option, value in (("engine", "InnoDB"), ("charset", "utf8mb4"), ("collate", "utf8mb4_bin"))
 }
-_ZERO = sa.text("0")
 ADDED: dict[str, dict[str, Any]] = {
     "stores": {"breaker_until": BigInteger(), "breaker_trips": Integer()},
     "visits": {"browser_ms": BigInteger(), "billed": Integer(), "cost_micro": BigInteger()},
@@ -33,10 +31,8 @@ def upgrade() -> None:
     """Add columns and tables: what was spent before isn't known."""
     for table, columns in ADDED.items():
         for name, kind in columns.items():
-            op.add_column(table, Column(name, kind, nullable=False, server_default=_ZERO))
-    # MySQL's text takes no plain default.
-    empty = sa.text("('')") if op.get_bind().dialect.name in ("mysql", "mariadb") else sa.text("''")
-    op.add_column("visits", Column("steps", text(), nullable=False, server_default=empty))
+            op.add_column(table, Column(name, kind, nullable=False, server_default="0"))
+    op.add_column("visits", Column("steps", text()))
     op.create_table(
         "tiers",
         Column("store", key(STORE_LENGTH), nullable=False),
