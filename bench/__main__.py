@@ -1,4 +1,4 @@
-"""``python -m bench {crawl,extraction,archive,memory,all}``: exit code 1 where a promise was missed, or one failed."""
+"""``python -m bench WHAT``: crawl, extraction, archive, memory, browser, all. Exit code 1 where a promise is missed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import sys
 from collections.abc import Sequence
 
 from bench.archive import archive
+from bench.browser import browser
 from bench.crawl import crawl
 from bench.extraction import extraction
+from bench.freshness.measure import SEEDS, freshness
 from bench.memory import memory
 from bench.roster import CONTENDERS, REFERENCE
 
@@ -35,13 +37,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.what in ("memory", "all"):
         sizes = options.sizes or ([200, 2_000] if options.quick else [5_000, 100_000])
         code |= memory(sizes=sizes, write=not (options.dry_run or options.quick or options.sizes))
+    if options.what == "browser":  # not of `all`: it needs a Chromium
+        pages = options.pages or (60 if options.quick else 2000)
+        code |= browser(pages=pages, kills=3, write=not (options.dry_run or options.quick or options.pages))
+    if options.what in ("freshness", "all"):
+        seeds = SEEDS[:1] if options.quick else SEEDS
+        code |= freshness(seeds=seeds, write=not (options.dry_run or options.quick))
     return code
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "all"))
-    parser.add_argument("--pages", type=int, help="product pages (5,000)")
+    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "browser", "all"))
+    parser.add_argument("--pages", type=int, help="product pages (5,000; browser 2,000)")
     parser.add_argument("--rounds", type=int, help="interleaved rounds (7)")
     names = ", ".join(each.name for each in CONTENDERS)
     parser.add_argument(

@@ -3,16 +3,33 @@
 StorebotError
 ├── ConfigurationError
 │   ├── StoreFileError
-│   └── UnknownStore
+│   ├── UnknownStore
+│   └── PromiseRefused
 ├── DatabaseError
 │   ├── DatabaseUnavailable
 │   ├── NeedsMigration
 │   └── SaveFailed
 ├── StoreBusy
 │   └── LeaseLost
+├── BreakerOpen
 ├── UnreadableSitemap
 ├── UnreadableFeed
 ├── StageFailed
+├── BudgetReached
+├── FetchFailed
+│   ├── TierNotListed
+│   ├── TierUnusable
+│   │   ├── ApiKeyRefused
+│   │   └── ApiQuotaUsedUp
+│   ├── PrivateAddress
+│   ├── AnswerTooLarge
+│   ├── AnswerBroken
+│   ├── HeadersTooLarge
+│   ├── NothingReturned
+│   ├── RenderFailed
+│   ├── ApiBusy
+│   ├── ApiFailed
+│   └── ApiAnswerUnreadable
 └── InvalidURL
 """
 
@@ -95,6 +112,12 @@ class LeaseLost(StoreBusy):
     """Raised inside a write transaction when another run took the store over: nothing of it is written."""
 
 
+class BreakerOpen(StorebotError):
+    """Raised by ``storebot.db.session`` when the store's circuit breaker is open: the run sends no request at all."""
+
+    exit_code = ExitCode.BLOCKED
+
+
 class UnreadableSitemap(StorebotError):
     """Raised by the sitemap reader for a document that isn't a sitemap: never the same as an empty one."""
 
@@ -107,8 +130,88 @@ class StageFailed(StorebotError):
     """Raised by ``storebot.stages`` when a stage that compares listings raised: what it had said before stays."""
 
 
+class BudgetReached(StorebotError):
+    """Raised by ``storebot.purse`` for a request that the store's budget has no room for; nothing was sent.
+
+    It isn't Scrapy's IgnoreRequest: that would be a page which is never to be asked for.
+    """
+
+    exit_code = ExitCode.BUDGET
+
+
+class PromiseRefused(ConfigurationError):
+    """Raised by ``storebot.db.session`` where the budget can't keep ``[refresh] max_age``: nothing is fetched."""
+
+
 class NetworkForbidden(StorebotError):
     """Raised by ``storebot.reparse.offline`` where a parser that reads kept pages tries the network."""
+
+
+class FetchFailed(StorebotError):
+    """Raised by a tier of ``storebot.fetch`` that got no page; what Scrapy has an exception for is raised as that."""
+
+
+class RedirectLoop(FetchFailed):
+    """Raised by the redirect middleware where redirects lead in a circle: the page failed, and isn't gone."""
+
+
+class TierNotListed(FetchFailed):
+    """Raised by the download handler for a request of a tier that the store file doesn't list; nothing was sent."""
+
+
+class TierUnusable(FetchFailed):
+    """Raised by a tier that won't get any page in this run: its key was refused, its browser can't be started.
+
+    What would have been the same for the next request isn't asked again; the tiers after it may still be tried.
+    """
+
+    exit_code = ExitCode.USAGE  # of a run that has no other tier
+
+
+class PrivateAddress(FetchFailed):
+    """Raised where a page, or a redirect, leads into a private network that the store isn't in: it isn't asked for."""
+
+
+class AnswerTooLarge(FetchFailed):
+    """Raised for a body of more bytes than a page of its kind may have, on the wire or unpacked: it is given up."""
+
+
+class AnswerBroken(FetchFailed):
+    """Raised for a body that isn't packed as its Content-Encoding says, or breaks off: half a page isn't read."""
+
+
+class HeadersTooLarge(FetchFailed):
+    """Raised by the http tier for a response whose headers don't end, interim responses (1xx) included."""
+
+
+class NothingReturned(FetchFailed):
+    """Raised by the tiers with a browser for a navigation that ended without a document, such as HTTP 204."""
+
+
+class RenderFailed(FetchFailed):
+    """Raised by the tiers with a browser for a page that didn't become what was asked for: a placeholder stayed."""
+
+
+class ApiKeyRefused(TierUnusable):
+    """Raised by the api tier when the scraping API doesn't take the key (HTTP 401, 403)."""
+
+
+class ApiQuotaUsedUp(TierUnusable):
+    """Raised by the api tier when the scraping API wants to be paid (402), or asks for more time than a run has."""
+
+    exit_code = ExitCode.BUDGET
+
+
+class ApiBusy(FetchFailed):
+    """Raised by the api tier when the scraping API was asked too much (429), and again after the time it asked for."""
+
+
+class ApiFailed(FetchFailed):
+    """Raised by the api tier for any other status of the scraping API's own. It may have been billed."""
+
+
+class ApiAnswerUnreadable(FetchFailed):
+    """Raised by the api tier for an answer that is no JSON, or has no page where the store file says it is."""
 
 
 class InvalidURL(StorebotError, ValueError):

@@ -1,4 +1,4 @@
-"""What watches a crawl: the circuit breaker, the store's Crawl-delay, the progress display."""
+"""What watches a crawl: the circuit breaker, the progress display."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.httpobj import urlparse_cached
 from tqdm import tqdm
 
-from storebot.core.breaker import should_open
-from storebot.core.robots import asked_delay_s
-from storebot.items import Outcome
+from storebot.core.breaker import Watch
+from storebot.items import Outcome, Record, Visit
 from storebot.run import Run
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Request
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +47,10 @@ class Watcher:
 
 
 class Breaker(Watcher):
-    """End the run as ``blocked`` when the store says no too often: a store that says no isn't hammered."""
+    """Open the store's circuit breaker when it says no too often: the run ends, and the next ones wait.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.open = False
+    Visits that were blocked count, those of discovery, too; and answers that failed, whatever was asked for.
+    """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -62,50 +58,27 @@ class Breaker(Watcher):
         breaker.watch(crawler)
         return breaker
 
-    def seen(self, tally: Counter[Outcome]) -> None:
-        super().seen(tally)
-        blocks = self.run.store.blocks
-        if not self.open and should_open(self.totals, share=blocks.breaker_share, minimum=blocks.breaker_min):
-            self.open = True
-            logger.error(
-                "%s: %d of %d visits were blocked: the run ends; look at the blocks table, then run again later",
-                self.run.store.name,
-                self.totals[Outcome.BLOCKED],
-                self.totals.total(),
-            )
-            self.run.close_crawl("blocked")
+    def spider_opened(self) -> None:
+        super().spider_opened()
+        if hasattr(self, "run"):
+            blocks = self.run.store.blocks
+            self.blocked = Watch(blocks.breaker_share, blocks.breaker_min)
+            self.failed = Watch(blocks.breaker_error_share, blocks.breaker_min)
+            self.run.on_submit.append(self.submitted)
+            self.run.on_answer.append(self.answered)
 
+    def submitted(self, record: Record) -> None:
+        """Take a visit that is about to be saved; one that a feed carried, or that wasn't made, says nothing."""
+        if not isinstance(record, Visit) or record.source or record.outcome is Outcome.SKIPPED:
+            return
+        if self.blocked.add(no=record.outcome is Outcome.BLOCKED):
+            self.run.shut(f"{self.blocked.noes} of the last {self.blocked.count} visits were blocked")
 
-class CrawlDelay:
-    """Honour robots.txt's Crawl-delay and Request-rate where they ask for more than the store file does.
-
-    Scrapy reads robots.txt but neither of them; the delay is a property of the downloader's slot.
-    """
-
-    def __init__(self, crawler: Crawler, agent: str) -> None:
-        self.crawler, self.agent = crawler, agent
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
-            raise NotConfigured("robots.txt is not asked")
-        extension = cls(crawler, crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"])
-        crawler.signals.connect(extension.robots_parsed, signals.robots_parsed)
-        return extension
-
-    def robots_parsed(self, robotparser: Any, request: Request) -> None:
-        rate = robotparser.rp.request_rate(self.agent)
-        asked_s = asked_delay_s(robotparser.rp.crawl_delay(self.agent), *(rate[:2] if rate else ()))
-        host = urlparse_cached(request).hostname or ""
-        downloader = self.crawler.engine.downloader
-        slot = downloader.slots.get(host)
-        own_s = slot.delay if slot is not None else self.crawler.settings.getfloat("DOWNLOAD_DELAY")
-        if own_s < asked_s:
-            logger.info("%s: robots.txt asks for %s s between requests (the store file: %s)", host, asked_s, own_s)
-            # A slot that is idle for a minute is thrown away, and its successor must not begin anew.
-            downloader.per_slot_settings.setdefault(host, {})["delay"] = asked_s
-            if slot is not None:
-                slot.delay = asked_s
+    def answered(self, failed: bool) -> None:
+        """Take one answer of the wire."""
+        if self.failed.add(no=failed):
+            share = f"{self.failed.noes} of the last {self.failed.count}"
+            self.run.shut(f"{share} requests failed (no connection, a time-out, HTTP 5xx)")
 
 
 class Progress(Watcher):

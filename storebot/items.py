@@ -121,6 +121,16 @@ class Discovered(NamedTuple):
     lastmod: str | None = None  # the sitemap's own text
 
 
+class Card(NamedTuple):
+    """What a page of the catalogue shows of one product."""
+
+    url: str
+    url_key: str
+    price_minor: int | None = None  # what a buyer pays now, beyond doubt; with its currency
+    currency: str | None = None
+    availability: Availability | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """One page to visit, with what the last visit left for this one."""
@@ -141,6 +151,7 @@ class Target:
     parser_version: str = ""
     fetched_at: int = 0  # when the page was fetched that its record was read from; 0 where it has none
     checked_at: int = 0  # and when it last gave an answer that says something of it
+    lane: str = ""  # why it's visited: core.planner.lanes
 
 
 class Disagreement(NamedTuple):
@@ -215,12 +226,17 @@ VARIANTS = "variants"
 """The ``field`` of a `Problem` which says that a page has variants and doesn't name them: nothing is known of them."""
 
 
+CARD = "card"
+"""The ``source`` of a visit that a card on a page of the catalogue made: the page's record, with another price."""
+
+
 class BlockSignal(NamedTuple):
     """One piece of evidence that a response is a block page."""
 
     kind: str  # status | header | marker | length | redirect
     value: str  # the status, the header line, the marker's text, the length in bytes
     vendor: str = "generic"
+    tier: str = ""  # by which the page came; "": by that of the visit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +268,25 @@ class PackedPage:
     dictionary: bytes  # its name; b"" for none
 
 
+class Expense(NamedTuple):
+    """What something took, added up."""
+
+    requests: int = 0
+    size_bytes: int = 0
+    elapsed_ms: int = 0
+    browser_ms: int = 0
+    billed: int = 0
+    cost_micro: int = 0  # millionths of a unit of the currency of the store's price table
+
+    def plus(self, other: Expense) -> Expense:
+        """Return both together."""
+        return Expense(*map(int.__add__, self, other))
+
+    def minus(self, other: Expense) -> Expense:
+        """Return what this has more than the other, of each."""
+        return Expense(*map(int.__sub__, self, other))
+
+
 @dataclass(slots=True)
 class Spent:
     """What one visit took so far, over all its tries: one object in ``request.meta["spent"]`` of each of them.
@@ -267,6 +302,12 @@ class Spent:
     billed: int = 0  # calls of a scraping API that are paid for, failed ones included
     tries: dict[Tier, int] = field(default_factory=dict)  # requests by tier
     steps: list[str] = field(default_factory=list)  # escalations, a sentence each: "http: blocked (cloudflare)"
+    by_tier: dict[Tier, Expense] = field(default_factory=dict)  # the same by tier, with its price: of core.costs
+
+    @property
+    def cost_micro(self) -> int:
+        """What it cost, over all tiers."""
+        return sum(expense.cost_micro for expense in self.by_tier.values())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -283,6 +324,7 @@ class Visit:
     outcome: Outcome | None = None
     status: int = 0  # HTTP status; 0 when no response came
     reason: str = ""  # a sentence for everything that isn't seen
+    retry_at_ms: int = 0  # of one that isn't seen: before that time the store doesn't want to be asked again
     tier: str = "http"
     source: str = ""  # the feed that carried the record, such as "shopify"; "" where the page itself was read
     requests: int = 1  # HTTP requests that the visit took, retries and redirects included; 0 where a feed carried it
@@ -291,6 +333,7 @@ class Visit:
     browser_ms: int = 0
     billed: int = 0  # calls of a scraping API that are paid for
     cost_micro: int = 0  # millionths of a unit of the currency of the store's price table
+    by_tier: Mapping[Tier, Expense] = field(default_factory=dict)  # the six above, by the tier that took it
     steps: tuple[str, ...] = ()  # escalations to another tier, a sentence each
     final_url: str = ""
     final_key: str = ""  # differs from target.url_key after an accepted redirect
@@ -310,6 +353,7 @@ class Visit:
     details_hash: str = ""
     source_hash: str = ""
     blocks: tuple[BlockSignal, ...] = ()
+    false_304: bool = False  # asked by what was known, the server denied that the page it had just sent is another
     evidence: str = ""  # of a missing page: core.delist.Evidence
     stray_hash: str = ""  # of a page without a product: core.soft404
 
@@ -336,6 +380,7 @@ class CatalogPage:
     url: str
     at_ms: int
     found: tuple[Discovered, ...]
+    cards: tuple[Card, ...] = ()  # what it shows of them, in its order
     fingerprint: str = ""  # of the raw product keys on the page
     params: str = ""  # fingerprint of the walk's parameters
     next_url: str | None = None  # where a walk by next links goes on
@@ -358,6 +403,17 @@ class WalkEnd:
     state: WalkState
     reason: str = ""
     checkpoint: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlay:
+    """What was spent on anything but the visit of a product page: on discovery, or on a page that brought no visit."""
+
+    store: str
+    at_ms: int
+    tier: Tier
+    page_type: str  # of PageType, or "robots"
+    expense: Expense
 
 
 Record = Visit | CatalogPage | WalkEnd

@@ -23,6 +23,8 @@ from scrapy.pipelines import ItemPipelineManager as ScrapyItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector
 from tldextract import TLDExtract
 
+from storebot.core.proxy_errors import hide_login
+
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -115,13 +117,20 @@ class CookiesMiddleware(cookies.CookiesMiddleware):
 
 
 class ProxyMiddleware(HttpProxyMiddleware):
-    """Scrapy's, where the environment names a proxy at all."""
+    """Scrapy's, where the environment names a proxy at all, and the store file none.
+
+    What a failure quotes of a proxy's URL loses its password.
+    """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not getproxies():
+        fetch = getattr(getattr(crawler.spider, "store", None), "fetch", None)
+        if not getproxies() or (fetch is not None and fetch.proxies is not None):
             raise NotConfigured
         return super().from_crawler(crawler)
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        hide_login(exception)
 
 
 def keep_memory() -> None:

@@ -9,13 +9,16 @@ import asyncio
 import gc
 import logging
 import os
+import random
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
@@ -23,23 +26,35 @@ from scrapy.exceptions import CloseSpider, NotConfigured
 from storebot.archive.keeping import Keeper
 from storebot.core.ending import Ending, judge
 from storebot.core.fingerprint import HASH_VERSION
+from storebot.core.month import DAY_MS
+from storebot.core.page_sizes import PageSizes
+from storebot.core.planner.plan_report import waits
+from storebot.core.planner.terms import Orders
+from storebot.core.retry_budget import RetryBudget
 from storebot.core.rounds import Rounds, Source
 from storebot.core.summary import Summary
+from storebot.core.thrift import Thrift, stretched_ms
+from storebot.core.urls import same_site
 from storebot.db.session import Claim, Finding, Saved, Session, SessionOptions, Standing
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.failed_pages import FailedPages
-from storebot.items import Outcome, Record, RunStatus, Target, Visit, WalkEnd, WalkState
+from storebot.identities import Identities
+from storebot.items import Outcome, Record, RunStatus, Spent, Target, Visit, WalkEnd, WalkState
 from storebot.lean import keep_memory
+from storebot.manners import late_by, overridden, warnings
+from storebot.purse import Purse
+from storebot.request_ladder import RequestLadder
 from storebot.stores.model import Store
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
+_OF_SPENT = ("requests", "size_bytes", "elapsed_ms", "browser_ms", "billed", "cost_micro", "by_tier")
 _SILENCE_S = 10.0  # without a commit, after which it is asked whether there is anything to wait for
 
 
@@ -54,22 +69,47 @@ class Run:
         self.crawler, self.store, self.kind, self.settings = crawler, store, kind, settings
         self.outcomes: Counter[Outcome] = Counter()
         self.on_visits: list[Callable[[Counter[Outcome]], None]] = []
+        self.on_open: list[Callable[[], None]] = []  # once there is a session
+        self.on_submit: list[Callable[[Record], None]] = []  # of each record, before it is saved
+        self.on_answer: list[Callable[[bool], None]] = []  # of each answer of the wire: whether it's a failure
+        self.on_ending: list[Callable[[], None]] = []  # when no request is to be sent any more
+        self.ending = asyncio.Event()
+        self._moved_off: Counter[str] = Counter()  # visits that were redirected off the site, by host
+        self.forbidden: Counter[str] = Counter()  # requests that robots.txt forbade: core.ending
         self.pages_expected = 0
         self.summary: Summary | None = None
         self.error: StorebotError | None = None  # why the run could not go on
         self.failed_pages = FailedPages.from_settings(settings, store.name)
         self.keeper = Keeper(settings, store)
+        self.sizes = PageSizes()
+        self.identities = Identities.of_store(store, os.environ)
+        self._retries = RetryBudget(
+            most=settings.getint("STOREBOT_RETRIES_MAX"), share=settings.getfloat("STOREBOT_RETRIES_SHARE")
+        )
+        self.ladder = RequestLadder(
+            store,
+            clock=lambda: self.session.now_ms(),
+            count=lambda name: crawler.stats.inc_value(name),
+            allowed=lambda: self.purse.allowed,
+            may=lambda: self.may_retry("tier"),
+        )
+        self.purse = Purse(store)
         self._max_unsaved = settings.getint("STOREBOT_MAX_UNSAVED")
         self._opened: Session | None = None
         self._walks_open: set[str] = set()
         self.rounds = Rounds()
         self._carrying: dict[str, str] = {}  # of these, walks that carry products whole, with the source of the records
         self._feed_closed = False
+        self._budget_reached = ""  # by which limit
+        self._pages_stopped = False  # by it, not its walks alone
+        self._shut = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._notes: list[str] = []
         self._incomplete_walks: list[str] = []
         self._news = asyncio.Event()
         self._internal_errors = self._walks_blocked = 0
         self._out = 0  # pages that the feed gave away, and whose visit isn't saved
+        self.reserved = 0  # requests of a planned run that aren't for pages: the catalogue pages it has yet to ask for
         self._unasked = 0  # pages that were read from the archive instead of being fetched
         self._closing = False  # from then on nobody can claim: that is no failure
         self._signal = 0
@@ -104,7 +144,11 @@ class Run:
 
     def submit(self, record: Record) -> None:
         """Hand one record to the database thread; it is written with the next group commit."""
+        if isinstance(record, Visit):
+            self.purse.told(record)
         self.session.submit(record)
+        for told in self.on_submit:
+            told(record)
 
     @property
     def is_full(self) -> bool:
@@ -131,10 +175,85 @@ class Run:
         """Claim no more pages in this run: the shop refuses what would have carried them."""
         self._feed_closed = True
 
+    def shut(self, reason: str, until_ms: int = 0) -> None:
+        """Open the store's circuit breaker and end the run: the store says no, and is asked nothing any more.
+
+        ``until_ms`` is when it wants to be asked again, where it says so itself.
+        """
+        if self._shut:
+            return
+        self._shut = True
+        self.note(reason)
+        saved = asyncio.ensure_future(self.session.call(self.session.shut, reason, random.random(), until_ms))
+        saved.add_done_callback(self._breaker_saved)
+        self.close_crawl("blocked")
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether a refresh has nothing to spend but on finding pages: then it's left to the next one, with a note."""
+        terms = self.session.terms
+        if terms is None or not terms.must_wait:
+            return False
+        self.note(waits(terms))
+        return True
+
+    def requests_left(self) -> int:
+        """Return how many requests a planned run has left; pages that are out take one each."""
+        terms = self.session.terms
+        if terms is None:
+            return sys.maxsize
+        return int(terms.allowance) - self.purse.total.requests - self._out - self.reserved
+
+    async def plan(self) -> None:
+        """Have a refresh with a budget decide what it fetches, when its discovery has ended: by what that found."""
+        session = self.session
+        if not session.is_planned:
+            return
+        while self._walks_open and not self._feed_closed and not self.ending.is_set():
+            self._news.clear()
+            await self._news.wait()
+        try:
+            await session.call(session.remember)
+            spent = self.purse.total.requests
+            plan = await asyncio.to_thread(session.draw_up, max(self.requests_left(), 0))
+            await session.call(session.follow, plan, spent)
+        except StorebotError as error:
+            if not self._closing:
+                self._failed(error)
+            return
+        self.pages_expected = plan.requests
+
+    def give_back(self, target: Target) -> None:
+        """Take a page back that the feed gave away and that wasn't asked for; the next run visits it."""
+        self._out -= 1
+        self._news.set()
+
+    def slowed(self, delay_s: float) -> None:
+        """Say what it means for the refresh interval that the store itself asks for such a delay."""
+        session = self.session
+        late = late_by(self.store, self.settings, delay_s, pages=session.pages_read, latency_ms=session.latency_ms)
+        if late:
+            logger.warning("%s: %s", self.store.name, late)
+
+    def may_retry(self, kind: str) -> bool:
+        """Take one retry, of whatever kind, from the run's budget; False when it's used up: then a failure is final."""
+        granted = self._retries.take(kind, self.crawler.stats.get_value("downloader/request_count", 0))
+        if not granted and self._retries.refused == 1:
+            self.note(f"{self._retries.told}, and no more will be: what fails from then on isn't tried again")
+        return granted
+
+    def escalated(self, request: Request, reason: str) -> Request | None:
+        """Return the request to the next tier up for a page that wasn't got, None where there is none to be tried."""
+        return self.ladder.escalated(request, reason)
+
     def note(self, text: str) -> None:
         """Keep a sentence for the run's reason: what was done in another way than the store file asks for."""
         self._notes.append(text)
         logger.warning("%s: %s", self.store.name, text)
+
+    def abandon(self, error: StorebotError) -> None:
+        """End the crawl because of what would keep every further page from being fetched; the exit code is its own."""
+        self._failed(error)
 
     async def feed(self, claim: Claim, had: Callable[[Target], Visit | None] | None = None) -> AsyncIterator[Target]:
         """Yield the pages to visit, claimed in batches, until none is left and no walk can name another.
@@ -177,7 +296,7 @@ class Run:
 
     async def _submit_unasked(self, visit: Visit) -> None:
         self._unasked += 1
-        self.submit(visit)
+        self.session.submit(visit)
         await asyncio.sleep(0)  # a whole batch is read in half a second: others must have their turn
         await self.room()
 
@@ -198,6 +317,7 @@ class Run:
 
     def close_crawl(self, reason: str) -> None:
         """Ask the engine to end the crawl: in-flight pages finish, nothing more is sent."""
+        self._end_soon()
         task = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
         task.add_done_callback(_say_failure)
 
@@ -205,9 +325,10 @@ class Run:
 
     async def spider_opened(self) -> None:
         """Open the database, take the store's lease and start the run, or close the spider with the reason."""
+        self._loop = asyncio.get_running_loop()
         self._note_signals()
         try:
-            self._opened = session = await asyncio.to_thread(self._open, asyncio.get_running_loop())
+            self._opened = session = await asyncio.to_thread(self._open, self._loop)
         except Exception as error:  # Scrapy would log what isn't a CloseSpider, and crawl on without a run
             if isinstance(error, StorebotError):
                 self.error = error
@@ -217,7 +338,13 @@ class Run:
                 logger.error("%s", self.error, exc_info=error)
             raise CloseSpider("not_started") from error
         self.pages_expected = session.due
+        session.left = self.requests_left
+        self.ladder.remember(session.rungs)
+        self._open_purse(session)
         self._heartbeat = asyncio.create_task(self._beat(session))
+        self._say_manners(session)
+        for told in self.on_open:
+            told()
         keep_memory()
         # What was loaded up to here stays; the collector need not look at it again. A full collection waits until a
         # quarter of what the last one left is new: without what is frozen, that is soon. The thresholds: a page leaves
@@ -232,9 +359,11 @@ class Run:
         if self._heartbeat:
             self._heartbeat.cancel()
         if self._opened is not None:
+            self.purse.tell_rest()
             try:
                 whole = reason in ("finished", "blocked") and not self._signal and self.error is None
-                await asyncio.to_thread(self._opened.close, partial(self._found, reason), whole=whole)
+                found, rungs = partial(self._found, reason), self.ladder.rungs
+                await asyncio.to_thread(self._opened.close, found, whole=whole, rungs=rungs)
             except Exception as error:  # any: Scrapy logs what a signal's handler raises, and would exit with 0
                 ours = _as_ours(error)
                 logger.error("%s: %s", self.store.name, ours, exc_info=None if ours is error else error)
@@ -250,7 +379,7 @@ class Run:
         self._internal_errors += 1
         meta = getattr(getattr(response, "request", None), "meta", {})
         if isinstance(target := meta.get("target"), Target):
-            self._give_up(target, failure)
+            self._give_up(target, failure, meta.get("spent") or Spent())
         elif walk := meta.get("walk"):
             if source := self._carrying.get(walk):
                 self.session.withhold(source)
@@ -263,7 +392,7 @@ class Run:
         """Record the visit that a pipeline could not take."""
         self._internal_errors += 1
         if isinstance(item, Visit):
-            self._give_up(item.target, failure)
+            self._give_up(item.target, failure, item)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -275,6 +404,7 @@ class Run:
             loop.call_soon_threadsafe(self._failed, error)
 
         self.keeper.open()
+        self.sizes.begin(self.keeper.sizes())
         session = Session.open(
             self.settings["STOREBOT_DATABASE_URL"],
             self._options(),
@@ -301,18 +431,81 @@ class Run:
             error_backoff_ms=settings.getint("STOREBOT_ERROR_BACKOFF_S") * 1000,
             gate=self.store.gate.declared,
             delist=self.store.delist.rules,
+            keep_visits_ms=settings.getint("STOREBOT_VISITS_KEEP_DAYS") * DAY_MS,
+            currency=self.purse.currency,
+            currencies=dict.fromkeys(self.purse.table.tiers, self.purse.currency),
+            overrides=overridden(self.store, settings),
+            force=getattr(self.crawler.spider, "force", ""),
+            orders=getattr(self.crawler.spider, "orders", Orders()),
+            heads=self.store.refresh.head_pages * len(self.store.catalogue_urls),
         )
 
-    def _give_up(self, target: Target, failure: Failure) -> None:
+    def _say_manners(self, session: Session) -> None:
+        for override in session.overrides:
+            logger.warning("%s: overridden: %s", self.store.name, override.sentence())
+        for said in warnings(self.store, self.settings, pages=session.pages_read, latency_ms=session.latency_ms):
+            logger.warning("%s: %s", self.store.name, said)
+
+    def _end_soon(self) -> None:
+        """Tell who would send requests that there are to be no more of them; once."""
+        if self.ending.is_set():
+            return
+        self.ending.set()
+        for told in self.on_ending:
+            told()
+
+    def _breaker_saved(self, saved: asyncio.Future[None]) -> None:
+        if not saved.cancelled() and isinstance(error := saved.exception(), StorebotError):
+            self._failed(error)
+
+    def _give_up(self, target: Target, failure: Failure, spent: Spent | Visit) -> None:
         reason = f"{target.url}: raised {failure.value!r}"
-        self.submit(Visit(target=target, at_ms=self.session.now_ms(), outcome=Outcome.ERROR, reason=reason))
+        took = {name: getattr(spent, name) for name in _OF_SPENT}
+        self.submit(Visit(target=target, at_ms=self.session.now_ms(), outcome=Outcome.ERROR, reason=reason, **took))
+
+    def _open_purse(self, session: Session) -> None:
+        """Give the purse what this month's runs spent; close the spider where nothing may be spent any more."""
+        self.purse.open(
+            session.spent_in_month,
+            now_ms=session.now_ms,
+            submit=session.submit,
+            on_stop=self._stopped_by_budget,
+            on_thrift=self._spare,
+        )
+        if used_up := self.purse.used_up:
+            self._stopped_by_budget(used_up, discovery=False)
+            raise CloseSpider("budget")
+
+    def _stopped_by_budget(self, why: str, discovery: bool) -> None:
+        """Claim no more pages: a limit is reached. Of discovery alone: only its walks end here."""
+        if self._budget_reached and (discovery or self._pages_stopped):
+            return
+        self._budget_reached = why
+        logger.warning("%s: the budget is reached: %s; what is under way is finished", self.store.name, why)
+        if not discovery:
+            self._pages_stopped = True
+            self.close_feed()
+            self._news.set()
+
+    def _spare(self, thrift: Thrift) -> None:
+        """Go on more cheaply, and say how, because a limit comes near."""
+        how = []
+        if self.kind == "refresh" and thrift.stretch > 1 and not self.session.is_planned:
+            self.session.spared_ms = stretched_ms(self.store.revisit_after_ms, thrift.stretch)
+            how.append(f"known pages are looked at {thrift.stretch:.1f} times less often")
+        if len(allowed := self.purse.allowed) < len(self.purse.tiers):
+            how.append(f"no page is tried by a dearer tier than {max(allowed, key=self.purse.tiers.index).value}")
+        if how:
+            self.note(f"{thrift.why}, so {' and '.join(how)}")
 
     def _saved(self, saved: Sequence[Saved]) -> None:
         tally: Counter[Outcome] = Counter()
         for one in saved:
             self.pages_expected += one.new_pages
-            if one.outcome is not None:
+            if one.outcome is not None and not _is_read_discovery(one):
                 tally[one.outcome] += 1
+                if one.outcome is Outcome.MOVED and isinstance(one.record, Visit):
+                    self._note_move(one.record.final_url)
             if one.instead_of is not None:
                 tally[one.instead_of] -= 1
             self._out -= isinstance(one.record, Visit) and bool(one.record.target.page_id) and not one.record.source
@@ -326,6 +519,10 @@ class Run:
         for listener in self.on_visits:
             listener(tally)
         self._news.set()
+
+    def _note_move(self, url: str) -> None:
+        if url and not same_site(url, self.store.base_url, self.store.keys.aliases):
+            self._moved_off[urlsplit(url).netloc] += 1
 
     def _walk_ended(self, end: WalkEnd) -> None:
         self._walks_open.discard(end.walk)
@@ -348,7 +545,7 @@ class Run:
         while True:
             await asyncio.sleep(session.options.lease_s / 3)
             try:
-                await session.call(session.keep)
+                await session.call(session.keep, self.ladder.rungs)
             except StorebotError as error:
                 self._failed(error)
                 return
@@ -362,13 +559,17 @@ class Run:
 
     def _signalled(self, before: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
         self._signal = number
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end_soon)
         before(number, frame)
 
     def _found(self, finish_reason: str, standing: Standing) -> Finding:
         """Judge the run by how things stand, and keep the summary for the last line."""
         status, reason, code = judge(
             Ending(
-                finish_reason=finish_reason,
+                finish_reason="blocked" if self._shut else finish_reason,
+                forbidden=self.forbidden,
+                moved_off=self._moved_off,
                 outcomes=standing.outcomes,
                 incomplete_walks=self._incomplete_walks,
                 notes=self._notes,
@@ -382,6 +583,7 @@ class Run:
                 held=standing.held,
                 held_why=standing.held_why,
                 internal_errors=self._internal_errors,
+                budget=self._budget_reached,
                 signal=self._signal,
                 failure=str(self.error) if self.error else "",
                 failure_code=self.error.exit_code if self.error else None,
@@ -400,7 +602,6 @@ class Run:
         )
 
     def _summary(self, status: RunStatus, reason: str, code: ExitCode, standing: Standing) -> Summary:
-        stats = self.crawler.stats
         return Summary(
             kind=self.kind,
             store=self.store.name,
@@ -411,10 +612,20 @@ class Run:
             outcomes=standing.outcomes,
             rows_written=standing.rows_written,
             change_events=standing.change_events,
-            requests=stats.get_value("downloader/request_count", 0),
-            size_bytes=stats.get_value("downloader/response_bytes", 0),
+            requests=self.purse.total.requests,
+            size_bytes=self.purse.total.size_bytes,
             elapsed_s=time.monotonic() - self._started,
+            cost_micro=self.purse.total.cost_micro,
+            currency=self.purse.currency,
+            tiers=standing.used.tiers,
+            escalations=standing.used.escalations,
         )
+
+
+def _is_read_discovery(saved: Saved) -> bool:
+    """Whether it's a page of a catalogue or a sitemap that was read: it is in the ledger for its escalation alone."""
+    page = saved.record
+    return isinstance(page, Visit) and not page.target.page_id and saved.outcome is not Outcome.BLOCKED
 
 
 def _as_ours(error: Exception) -> StorebotError:

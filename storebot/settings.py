@@ -22,12 +22,17 @@ DOWNLOAD_DELAY_JITTER = 0.5
 CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 
+# One handler for both schemes: a request's tier says by which of the store's tools it is fetched.
+# No other scheme has one: no shop leads to a file of this machine.
+DOWNLOAD_HANDLERS_BASE: dict[str, str] = {}
+DOWNLOAD_HANDLERS = {scheme: "storebot.fetch.handler.LadderDownloadHandler" for scheme in ("http", "https")}
 DOWNLOAD_TIMEOUT = 60  # Scrapy's 180 s let one dead page hold a polite crawl for three minutes
 DOWNLOAD_VERIFY_CERTIFICATES = True  # off by default in Scrapy 2.19
 DOWNLOAD_MAXSIZE = 64 * 1024 * 1024  # the sitemap protocol allows 50 MB uncompressed
 RETRY_TIMES = 2
-# Without 429 and 503: those are the store asking for time, and the block middleware waits and tries once more.
-RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
+# With 429 and 503, by which the store asks for time: the pacing middleware has the whole host wait first. A product
+# page's 429 is the block middleware's, which sees it before.
+RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408, 429]
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
 
@@ -51,13 +56,24 @@ EXTENSIONS_BASE: dict[str, int] = {}
 DOWNLOADER_MIDDLEWARES = {
     "storebot.middlewares.robots.RobotsMiddleware": 100,
     "storebot.lean.HeadersMiddleware": 400,  # DefaultHeaders, UserAgent and DownloadTimeout in one
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": 550,
-    # On a response: decompress 590, then blocks 588, then retry 550. At 900 a block page would be seen compressed.
+    "storebot.middlewares.retries.RetryMiddleware": 550,
+    # On a response: decompress 590, then blocks 588, then ladder 580, then retry 550. At 900 a block page would be seen
+    # compressed.
+    "storebot.middlewares.ladder.LadderMiddleware": 580,
     "storebot.middlewares.blocks.BlockMiddleware": 588,
-    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
+    "storebot.middlewares.unpacking.UnpackingMiddleware": 590,
     "storebot.middlewares.redirects.RedirectMiddleware": 600,
+    # Who asks is known before the cookies are put in; what a failure says of a proxy, before anybody tries again.
+    "storebot.middlewares.identities.IdentityMiddleware": 690,
     "storebot.lean.CookiesMiddleware": 700,
+    "storebot.middlewares.proxies.ProxyMiddleware": 740,
     "storebot.lean.ProxyMiddleware": 750,
+    # Sees every answer as it came, and stops what an ending run must not send any more.
+    "storebot.middlewares.pacing.PacingMiddleware": 830,
+    # When proxies are known, and before a request that isn't sent could be counted.
+    "storebot.middlewares.addresses.AddressMiddleware": 830,
+    # Whoever comes after it only counts what is sent.
+    "storebot.middlewares.budget.BudgetMiddleware": 840,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
 }
 # No spider middleware: every status reaches the spider, which has an outcome for each; depth and referer aren't used.
@@ -70,7 +86,6 @@ EXTENSIONS = {
     "scrapy.extensions.closespider.CloseSpider": 0,
     "storebot.run.Run": 0,
     "storebot.extensions.Breaker": 10,
-    "storebot.extensions.CrawlDelay": 20,
     "storebot.extensions.Progress": 30,
 }
 ITEM_PIPELINES = {
@@ -101,9 +116,23 @@ STOREBOT_COMMIT_S = 1.0
 STOREBOT_MAX_UNSAVED = 1000
 # First wait before a page that failed is tried again, in seconds. Read by Run.
 STOREBOT_ERROR_BACKOFF_S = 3600
-# How long a block page or a 429 may make one visit wait before its one retry, in seconds, and a robots.txt that isn't
-# answered each of its two. Read by BlockMiddleware and RobotsMiddleware.
-STOREBOT_BLOCK_WAIT_MAX_S = 60
+# The longest pause of a store that asks for time (429, 503), in seconds: one that wants more is left alone until then,
+# and the run ends. Read by PacingMiddleware.
+STOREBOT_BLOCK_WAIT_MAX_S = 3600
+# How old a robots.txt may be that an earlier run read, in seconds, a day at most (RFC 9309 §2.4); 0: each run asks.
+# Read by RobotsMiddleware.
+STOREBOT_ROBOTS_MAX_AGE_S = 86400
+# The most retries of one run, of whatever kind: network errors, fresh identities and proxies after a block, and
+# dearer tiers. And, after the first 50, their share of the requests: the budgets that core/retry_budget.py cites have
+# 10 and 20 per cent. Read by Run.
+STOREBOT_RETRIES_MAX = 5000
+STOREBOT_RETRIES_SHARE = 0.3
+# How long a run waits while all proxies of a tier rest, in seconds; then it ends, as a shop's [fetch.proxies] is never
+# gone without. Longer than the first rest after a block (10 min). Read by IdentityMiddleware.
+STOREBOT_PROXY_WAIT_MAX_S = 900
+# Days for which single visits are kept; what they cost by day is kept for ever. 0 keeps all. Not below 31: price_lows
+# asks how often a page was looked at in 30 days. Read by Run and commands.db.
+STOREBOT_VISITS_KEEP_DAYS = 90
 # Where pages are kept that couldn't be read, for who mends the store; "" keeps none. Read by FailedPages.
 STOREBOT_FAILED_PAGES = os.environ.get("STOREBOT_FAILED_PAGES", "var/failed_pages")
 # The most of them that are kept of one store: a redesign breaks all pages in the same way. Read by FailedPages.
@@ -118,11 +147,13 @@ STOREBOT_STAGES: dict[str, str | None] = {}
 # "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress and
 # commands.stage.
 STOREBOT_PROGRESS = os.environ.get("STOREBOT_PROGRESS", "auto")
+# Path of the browser for the tier `browser`; "" for the first Chromium or Chrome on PATH. Read by fetch.browser.
+STOREBOT_CHROMIUM = os.environ.get("STOREBOT_CHROMIUM", "")
+# The handler of Scrapy's that fetches for the http tier, and calls scraping APIs. Read by fetch.http.
+STOREBOT_HTTP_HANDLER = "storebot.fetch.http11.BoundedHTTP11DownloadHandler"
 # The fast mode, for stores without a browser tier: aiohttp's client (experimental in Scrapy 2.19) and uvloop, which is
 # the extra storebot[fast]. Read here: the reactor is installed before a spider could ask for another loop.
 STOREBOT_FAST = os.environ.get("STOREBOT_FAST", "").strip().lower() in ("1", "true", "yes", "on")
 if STOREBOT_FAST:
     ASYNCIO_EVENT_LOOP = "uvloop.Loop"
-    DOWNLOAD_HANDLERS = {
-        scheme: "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler" for scheme in ("http", "https")
-    }
+    STOREBOT_HTTP_HANDLER = "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler"

@@ -112,7 +112,8 @@ class Place:
             "STOREBOT_COMMIT_S": 0.005,
             "DOWNLOAD_VERIFY_CERTIFICATES": False,  # to load the authorities takes a quarter of a crawl
             "RETRY_TIMES": 0,
-            "DOWNLOAD_HANDLERS": {"http": _AIOHTTP, "https": None, "ftp": None},
+            "STOREBOT_HTTP_HANDLER": _AIOHTTP,  # the other one needs a Twisted reactor
+            "DOWNLOAD_HANDLERS": {**settings["DOWNLOAD_HANDLERS"], "ftp": None},
             "TWISTED_REACTOR_ENABLED": False,
         }
         settings.setdict(quick, priority="project")

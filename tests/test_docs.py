@@ -118,7 +118,7 @@ def test_outcomes_of_the_docs_are_those_of_the_code() -> None:
 
 
 def test_every_pair_of_the_last_line_is_explained() -> None:
-    line = Summary(kind="refresh", store="acme", outcomes={}, reason="why").line()
+    line = Summary(kind="refresh", store="acme", outcomes={}, reason="why", currency="EUR", tiers={"api": 1}).line()
     pairs = set(re.findall(r"(\w+)=", line))
     assert {name for row in table(COMMANDS, "pair") for name in named(row[0])} - {"new", "error"} == pairs
 
@@ -129,7 +129,8 @@ def test_statuses_of_a_run_are_explained() -> None:
 
 
 def test_lies_of_the_docs_are_those_of_the_demo_store() -> None:
-    documented = {named(name)[0]: set(named(options)) for name, _, options in table(COMMANDS, "lie")}
+    rows = [*table(COMMANDS, "lie"), *table(COMMANDS, "guard")]
+    documented = {named(name)[0]: set(named(options)) for name, _, options in rows}
     assert documented == {name: set(lie.defaults) for name, lie in LIES.items()}
 
 

@@ -1,24 +1,22 @@
-"""What watches a crawl: the breaker, robots.txt's Crawl-delay, the progress display."""
+"""What watches a crawl: the breaker, the progress display."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from scrapy import Spider, signals
-from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
 from storebot.demo import DemoStore
 from storebot.exceptions import ExitCode
-from storebot.extensions import Breaker, CrawlDelay, Progress
+from storebot.extensions import Breaker, Progress
 from storebot.items import Outcome, RunStatus
 from tests.inside import Place, store_folder
-from tests.scripted import Answer, ScriptedShop, challenge, listing, product
+from tests.scripted import ScriptedShop, challenge, listing, product
 
 TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
 POLITE = "[politeness]\ndelay_s = {}\njitter = 0.0\n"
@@ -49,9 +47,10 @@ def test_breaker_ends_the_run_as_blocked_and_says_so_once(
     done = place(shop, tmp_path, text="[blocks]\nbreaker_min = 3\n").crawl("backfill", STOREBOT_COMMIT_ROWS=1)
     assert (done.summary.status, done.summary.exit_code) == (RunStatus.BLOCKED, ExitCode.BLOCKED)
     assert done.stat("finish_reason") == "blocked"
-    assert 3 <= done.summary.outcomes[Outcome.BLOCKED] < PAGES
-    assert len(shop.paths("/p/")) < 2 * PAGES
-    assert caplog.text.count("visits were blocked: the run ends") == 1
+    assert 3 <= done.summary.outcomes[Outcome.BLOCKED] <= 4  # the next one may have been on its way
+    assert len(shop.paths("/p/")) <= 2 * 4
+    assert caplog.text.count("3 of the last 3 visits were blocked") == 1
+    assert "3 of the last 3 visits were blocked" in done.summary.reason
 
 
 def test_breaker_stays_shut_below_the_share_of_the_store_file(shop: ScriptedShop, tmp_path: Path) -> None:
@@ -69,71 +68,6 @@ def test_watchers_have_nothing_to_watch_in_a_spider_of_a_users_own() -> None:
     ((_, answer),) = crawler.signals.send_catch_log(signals.spider_opened, spider=Spider("own"))
     assert answer is None  # and no failure, which is what Scrapy makes of an exception
     assert not hasattr(breaker, "run")
-
-
-# --- Crawl-delay ----------------------------------------------------------------------------------------------------
-
-
-def delays(here: Place, delay_s: float) -> set[float]:
-    """Crawl, and return the delays between requests that were in force when responses came."""
-    found: set[float] = set()
-
-    def look(crawler: Crawler) -> None:
-        def received() -> None:
-            assert crawler.engine is not None
-            found.update(slot.delay for slot in crawler.engine.downloader.slots.values())
-
-        crawler.signals.connect(received, signals.response_received, weak=False)
-
-    here.crawl("backfill", look=look, DOWNLOAD_DELAY=delay_s)
-    return found
-
-
-def test_delay_that_robots_txt_asks_for_is_kept_where_it_is_longer(shop: ScriptedShop, tmp_path: Path) -> None:
-    shop.says("/robots.txt", Answer(b"User-agent: storebot\nCrawl-delay: 0.1\n"))
-    shop.says("/all", listing("/p/1", "/p/2", "/p/3"))
-    place(shop, tmp_path).crawl("backfill")
-    times = [one.at_s for one in shop.asked if one.path.startswith("/p/")]
-    assert len(times) == 3
-    assert all(later - earlier > 0.08 for earlier, later in pairwise(times))
-
-
-@pytest.mark.parametrize(
-    "robots",
-    [b"User-agent: *\nCrawl-delay: 0.001\n", b"User-agent: otherbot\nCrawl-delay: 9\n", b"User-agent: *\nDisallow:\n"],
-    ids=["shorter", "of another bot", "none"],
-)
-def test_delay_of_the_store_file_is_kept_where_robots_txt_asks_for_less(
-    shop: ScriptedShop, tmp_path: Path, robots: bytes
-) -> None:
-    shop.says("/robots.txt", Answer(robots)).says("/all", listing("/p/1"))
-    assert delays(place(shop, tmp_path), delay_s=0.02) == {0.02}
-
-
-def test_rate_that_robots_txt_asks_for_is_a_delay_too_and_stays_when_the_slot_is_made_anew(
-    shop: ScriptedShop, tmp_path: Path
-) -> None:
-    shop.says("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 0.01\nRequest-rate: 25/1s\n"))
-    shop.says("/all", listing("/p/1", "/p/2"))
-    found: set[float] = set()
-
-    def look(crawler: Crawler) -> None:
-        def received() -> None:
-            assert crawler.engine is not None
-            downloader = crawler.engine.downloader
-            found.update(slot.delay for slot in downloader.slots.values())
-            for slot in [*downloader.slots]:
-                downloader.slots.pop(slot)  # what Scrapy does with one that is idle for a minute
-
-        crawler.signals.connect(received, signals.request_left_downloader, weak=False)
-
-    place(shop, tmp_path).crawl("backfill", look=look, DOWNLOAD_DELAY=0.005)
-    assert found == {0.005, 0.04}  # robots.txt itself is asked before it can ask
-
-
-def test_crawl_delay_is_not_looked_at_where_robots_txt_is_not_obeyed() -> None:
-    with pytest.raises(NotConfigured, match=r"robots\.txt is not asked"):
-        CrawlDelay.from_crawler(get_crawler(Spider, {"ROBOTSTXT_OBEY": False}))
 
 
 # --- progress -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from scrapy import Spider, signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DownloadFailedError, NotConfigured
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
@@ -74,6 +74,14 @@ def test_proxies_are_asked_for_only_where_the_environment_names_one(monkeypatch:
     request = Request("http://shop.example/")
     ProxyMiddleware.from_crawler(crawler()).process_request(request)
     assert request.meta["proxy"] == "http://127.0.0.1:3128"
+
+
+def test_failure_through_a_proxy_of_the_environment_forgets_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://me:hush@127.0.0.1:3128")
+    middleware = ProxyMiddleware.from_crawler(crawler())
+    error = DownloadFailedError("407, message='no', url='http://me:hush@127.0.0.1:3128'")  # as aiohttp words it
+    middleware.process_exception(Request("https://shop.example/"), error)
+    assert str(error) == "407, message='no', url='http://…@127.0.0.1:3128'"
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,14 @@ def test_header_that_is_not_there_is_a_key_error(name: str) -> None:
 
 def test_blocked_page_says_where_how_and_by_which_signs() -> None:
     error = BlockedPage(URL, 403, (BlockSignal("status", "403"), BlockSignal("marker", "just a moment")))
-    assert str(error) == f"{URL}: a block page came twice (status 403; status 403, marker just a moment)"
+    assert str(error) == f"{URL}: a block page (status 403; status 403, marker just a moment)"
     assert isinstance(error, StorebotError)
     assert isinstance(error, IgnoreRequest)  # so that Scrapy gives it to the errback and logs no traceback
+
+
+def test_a_header_that_is_not_there_is_what_the_asker_wants() -> None:
+    page = page_of(Response(URL, headers={"X-Empty": [], "ETag": '"1"'}), Request(URL))
+    assert (page.headers.get("etag"), page.headers.get("age"), page.headers.get("age", "")) == ('"1"', None, "")
+    assert page.headers.get("x-empty", "none") == "none"
+    with pytest.raises(KeyError):
+        page.headers["age"]

@@ -67,6 +67,16 @@ class Archive:
         """Whether it has no page yet."""
         return self.connection.execute("SELECT 1 FROM generations LIMIT 1").fetchone() is None
 
+    def sizes(self, most: int = 500) -> list[tuple[str, int]]:
+        """Return page type and size in bytes of the bodies of so many pages, those that came last at the end."""
+        found = self.connection.execute(
+            "SELECT p.page_type, b.size FROM (SELECT id, page_type FROM pages ORDER BY id DESC LIMIT ?) p"
+            " JOIN generations g ON g.page_id = p.id JOIN bodies b ON b.id = g.body_id WHERE NOT g.held"
+            " ORDER BY p.id, g.fetched_at",
+            (most,),
+        )
+        return found.fetchall()
+
     def keep(self, pages: Sequence[PackedPage], packer: Packer, expiry: Expiry | None = None) -> None:
         """Write pages, and the dictionaries that they need, in one transaction; a page of the same time is replaced.
 

@@ -49,13 +49,17 @@ class Keeper:
             self._packer = self._archive.packer()
             self._had_any = not self._archive.is_empty
 
+    def sizes(self) -> list[tuple[str, int]]:
+        """Return page type and size in bytes of the pages that earlier runs kept last."""
+        return self._archive.sizes() if self._archive is not None else []
+
     def pack(self, visit: Visit) -> None:
         """Put what is kept of a page that was read in place of its body; it's written when the visit is saved."""
         if self._archive is None:
             if visit.content_hash != visit.target.content_hash:
                 visit.page_sha256 = sha256(visit.body).hexdigest()
         else:
-            visit.kept = self._packer.pack(_page_of(visit))
+            visit.kept = self._packer.pack(_page_of(visit, self.origin))
             visit.page_sha256 = visit.kept.sha256.hex()
         visit.body = b""
 
@@ -110,7 +114,7 @@ class Keeper:
                 archive.close()
 
 
-def _page_of(visit: Visit) -> KeptPage:
+def _page_of(visit: Visit, origin: int) -> KeptPage:
     final = visit.final_key
     return KeptPage(
         url_key=final if final and is_key(final) else visit.target.url_key,
@@ -122,6 +126,7 @@ def _page_of(visit: Visit) -> KeptPage:
         headers=visit.headers,
         tier=visit.tier,
         content_hash=visit.content_hash,
+        origin=origin,
     )
 
 
@@ -132,6 +137,8 @@ def _accepted(saved: Saved, origin: int) -> PackedPage | None:
     held = outcome is Outcome.HELD
     if isinstance(record, Visit) and not held and (outcome is None or not outcome.seen):
         return None
+    if not held and record.kept.page.origin == origin:
+        return record.kept
     return replace(record.kept, page=replace(record.kept.page, origin=origin, held=held))
 
 

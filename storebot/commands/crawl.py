@@ -17,8 +17,9 @@ from scrapy.exceptions import UsageError
 
 from storebot.core.summary import Summary
 from storebot.exceptions import ExitCode, StorebotError
+from storebot.fetch.handler import check_tiers
 from storebot.run import Run
-from storebot.spiders.arguments import check_arguments
+from storebot.spiders.arguments import check_arguments, is_full, reason_of_force, requests_of
 from storebot.stores import load_store
 from storebot.stores.wording import nearest
 
@@ -59,10 +60,14 @@ class Command(ScrapyCrawl):
         folders = [folder for folder in self.settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
         try:
             check_arguments(phase, opts.spargs)
+            reason_of_force(opts.spargs)
+            requests_of(opts.spargs)
+            is_full(opts.spargs)
             name = opts.spargs.get("store")
             if not name:
                 raise UsageError(f"which store? scrapy crawl {phase} -a store=NAME")
-            load_store(name, folders, base_url=opts.spargs.get("base_url"))
+            store = load_store(name, folders, base_url=opts.spargs.get("base_url"))
+            check_tiers(store)
         except StorebotError as error:
             print(error, file=sys.stderr)
             self.exitcode = int(error.exit_code)

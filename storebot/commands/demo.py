@@ -13,6 +13,7 @@ from storebot.exceptions import ConfigurationError, ExitCode
 
 if TYPE_CHECKING:
     from storebot.demo.options import ShopOptions
+    from storebot.demo.server import Opened
 
 # The demo store is imported where it is used: every `scrapy` command loads all of them, and a web server costs 0.3 s.
 _PORT = 8400
@@ -38,7 +39,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Declare the options."""
         super().add_options(parser)
-        from storebot.demo.options import CURRENCIES, MARKUPS, PAST_ENDS, ShopOptions
+        from storebot.demo.options import CURRENCIES, GUARDS, MARKUPS, PAST_ENDS, ShopOptions
 
         defaults = ShopOptions()
         group = parser.add_argument_group("Demo store")
@@ -54,6 +55,9 @@ class Command(ScrapyCommand):
         add("--variants", type=float, default=defaults.variant_share, metavar="SHARE", help="share with variants")
         add("--currency", default=defaults.currency, help=", ".join(CURRENCIES))
         add("--gzip", action="store_true", help="compress when asked to")
+        add("--https", action="store_true", help="HTTP/1.1 and HTTP/2 over TLS; needs storebot[demo]")
+        add("--guard", default="", metavar="LIE", help=f"let in only who fetches so: {', '.join(GUARDS)}")
+        add("--guarded", default=defaults.guarded, metavar="REGEX", help="paths it guards (default: %(default)s)")
         add("--etag-gzip-suffix", action="store_true", help='end the ETag of a compressed page with "-gzip"')
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -90,6 +94,9 @@ def _options(opts: argparse.Namespace) -> ShopOptions:
         past_end=opts.past_end,
         gzip=opts.gzip,
         etag_gzip_suffix=opts.etag_gzip_suffix,
+        https=opts.https,
+        guard=opts.guard,
+        guarded=opts.guarded,
     )
 
 
@@ -99,12 +106,15 @@ def _port(port: int) -> int:
     return port
 
 
-def _announce(url: str) -> None:
-    lines = (
+def _announce(opened: Opened) -> None:
+    url = opened.url
+    lines = [
         f"The demo store is open at {url}/ (Ctrl-C closes it).",
         f"  sitemap   {url}/sitemap.xml",
         f"  next day  curl -X POST '{url}/_demo/advance?changed=11'",
         f"  a lie     curl -X POST '{url}/_demo/lie?name=challenge&times=20'   ({url}/_demo/lies lists them)",
         f"  requests  curl {url}/_demo/requests",
-    )
+    ]
+    if opened.certificate:
+        lines.append(f"  trust     curl --cacert {opened.certificate} …")
     print("\n".join(lines), flush=True)

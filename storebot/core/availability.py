@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from storebot.core.availability_words import DENIALS, PHRASES, UNSPACED
 from storebot.items import Availability
@@ -49,14 +49,18 @@ def _whole(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])", re.IGNORECASE)
 
 
-# A denial of any language at most a word before a promise of any language, behind the phrases that say more.
-_DENIED = _whole(rf"(?:{DENIALS})\s+(?:\w+\s+)?(?:{_of_all(PHRASES, Availability.IN_STOCK)})")
-_PATTERNS = (
-    *((term, _whole(_of_all(PHRASES, term))) for term in _BEFORE_DENIAL),
-    (Availability.OUT_OF_STOCK, _DENIED),
-    *((term, _whole(_of_all(PHRASES, term))) for term in _AFTER_DENIAL),
-    *((term, re.compile(words)) for term in Availability if (words := _of_all(UNSPACED, term))),
-)
+@cache  # made for the first line: they take a tenth of a second, and most shops say it in terms
+def _patterns() -> tuple[tuple[Availability, re.Pattern[str]], ...]:
+    """Return the patterns in their order: a denial of any language at most a word before a promise of any language
+    stands behind the phrases that say more."""
+    denied = _whole(rf"(?:{DENIALS})\s+(?:\w+\s+)?(?:{_of_all(PHRASES, Availability.IN_STOCK)})")
+    return (
+        *((term, _whole(_of_all(PHRASES, term))) for term in _BEFORE_DENIAL),
+        (Availability.OUT_OF_STOCK, denied),
+        *((term, _whole(_of_all(PHRASES, term))) for term in _AFTER_DENIAL),
+        *((term, re.compile(words)) for term in Availability if (words := _of_all(UNSPACED, term))),
+    )
+
 
 _CONDITIONS = {
     **dict.fromkeys(
@@ -105,7 +109,7 @@ def read_availability(text: str, phrases: Mapping[str, Availability] | None = No
 
 @lru_cache(maxsize=1024)  # a shop has a handful of stock lines, and the patterns cost more than the rest of a listing
 def _read_line(line: str) -> Availability | None:
-    return next((found for found, pattern in _PATTERNS if pattern.search(line)), None)
+    return next((found for found, pattern in _patterns() if pattern.search(line)), None)
 
 
 def read_condition(text: str) -> str | None:

@@ -57,6 +57,15 @@ _CF_SEEN = "saved challenge pages of 2016–2024"
 _AWS_DOCS = "https://docs.aws.amazon.com/waf/latest/developerguide/waf-captcha-and-challenge-actions.html"
 _SEEN = "saved block pages"
 _KNOWN = "quoted in public by people who met it; no page of it in our corpus"
+_AKAMAI_CPT = "https://github.com/germondai/trawl/pull/33"
+_AKAMAI_SBSD = "https://github.com/D4Vinci/Scrapling/pull/213"
+_AMAZON = "https://github.com/adamlwgriffiths/amazon_scraper/issues/25"
+_AWS_HTML = "https://github.com/germondai/trawl/pull/82"
+_DATADOME_JS = "https://github.com/alex-on-ai/WebReaper/issues/15"
+_F5_JS = "https://github.com/sneakypete81/updatescanner/issues/580"
+_PX = "https://github.com/0xjas0/Chegg-Answer-Bot/issues/34"
+_SHOPIFY = "ten public repositories of Shopify themes, whose tests skip on it"
+_VERCEL = "https://github.com/alltheplaces/alltheplaces/pull/18413"
 
 SIGNATURES: tuple[Signature, ...] = (
     # Cloudflare. The beacon (scripts/jsd, __CF$cv$params) is on good pages, so the platform's path alone is weak.
@@ -79,8 +88,10 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("akamai", Kind.DENIED, Where.BODY, "errors.edgesuite.net", _S, _SEEN),
     Signature("akamai", Kind.DENIED, Where.BODY, "errors&#46;edgesuite&#46;net", _S, _SEEN),
     Signature("akamai", Kind.CHALLENGE, Where.BODY, "/_sec/cp_challenge/", _S, _KNOWN),
-    Signature("akamai", Kind.CHALLENGE, Where.BODY, "sec-if-cpt-container", _S, _KNOWN),
+    Signature("akamai", Kind.CHALLENGE, Where.BODY, "sec-if-cpt-container", _S, _AKAMAI_CPT),
     Signature("akamai", Kind.CHALLENGE, Where.BODY, "/_sec/verify?provider=interstitial", _S, _KNOWN),
+    Signature("akamai", Kind.CHALLENGE, Where.BODY, "/.well-known/sbsd", _W, _AKAMAI_SBSD),
+    Signature("akamai", Kind.CHALLENGE, Where.BODY, "powered and protected by akamai", _W, _AKAMAI_CPT),
     Signature("akamai", Kind.DENIED, Where.BODY, "you don't have permission to access", _W, "Apache says so too"),
     Signature("akamai", Kind.DENIED, Where.HEADER, "server: akamaighost", _H, _SEEN),
     # DataDome: good pages load js.datadome.co, block pages and the JSON for XHR name captcha-delivery.com.
@@ -91,12 +102,13 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     Signature("datadome", Kind.DENIED, Where.HEADER, "x-datadome:", _H, "good pages too"),
     Signature("datadome", Kind.DENIED, Where.HEADER, "server: datadome", _H, _KNOWN),
+    Signature("datadome", Kind.CAPTCHA, Where.BODY, "please enable js and disable any ad blocker", _S, _DATADOME_JS),
     # PerimeterX (HUMAN): good pages have _pxAppId and the sensor.
     Signature("perimeterx", Kind.CAPTCHA, Where.BODY, "px-captcha", _S, _SEEN),
     Signature("perimeterx", Kind.CAPTCHA, Where.BODY, "captcha.px-cdn.net", _S, _SEEN),
     Signature("perimeterx", Kind.CAPTCHA, Where.BODY, "captcha.px-cloud.net", _S, _KNOWN),
     Signature("perimeterx", Kind.CAPTCHA, Where.BODY, '"blockscript":', _S, "its JSON for XHR"),
-    Signature("perimeterx", Kind.CAPTCHA, Where.TITLE, "access to this page has been denied", _S, _KNOWN),
+    Signature("perimeterx", Kind.CAPTCHA, Where.TITLE, "access to this page has been denied", _S, _PX),
     # Imperva: its script is injected into good pages, the incident's frame and sentence aren't.
     Signature("imperva", Kind.CHALLENGE, Where.BODY, "/_incapsula_resource?swudnsai=", _S, _SEEN),
     Signature("imperva", Kind.DENIED, Where.BODY, "incapsula incident id", _S, _SEEN),
@@ -112,13 +124,32 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("kasada", Kind.CHALLENGE, Where.HEADER, "x-kpsdk-r:", _W, _SEEN),
     Signature("kasada", Kind.CHALLENGE, Where.HEADER, "x-kpsdk-ct:", _H, "good pages too"),
     # F5
+    Signature("f5-asm", Kind.CHALLENGE, Where.BODY, "please enable javascript to view the page content", _S, _F5_JS),
     Signature("f5-asm", Kind.DENIED, Where.BODY, "the requested url was rejected. please consult with", _S, _SEEN),
     Signature("f5-asm", Kind.CHALLENGE, Where.BODY, 'window["bobcmn"]', _W, "its script also runs on good pages"),
     Signature("f5-asm", Kind.DENIED, Where.TITLE, "request rejected", _W, _SEEN),
+    # Amazon's own robot check, which shops that sell in its style copy
+    Signature("amazon", Kind.CAPTCHA, Where.BODY, "api-services-support@amazon.com", _S, _AMAZON),
+    Signature("amazon", Kind.CAPTCHA, Where.BODY, "opfcaptcha.amazon.com", _S, _AMAZON),
+    Signature("amazon", Kind.CAPTCHA, Where.BODY, "/errors/validatecaptcha", _S, _AMAZON),
+    Signature("amazon", Kind.CAPTCHA, Where.URL, "/errors/validatecaptcha", _S, _AMAZON),
+    # Shopify's storefronts: the status 430 too, which blocks.py knows
+    Signature(
+        "shopify",
+        Kind.CHALLENGE,
+        Where.BODY,
+        "your connection needs to be verified before you can proceed",
+        _S,
+        _SHOPIFY,
+    ),
+    Signature("shopify", Kind.CHALLENGE, Where.TITLE, "verifying your connection", _W, _SHOPIFY),
+    Signature("shopify", Kind.DENIED, Where.HEADER, "powered-by: shopify", _H, "good pages too"),
+    Signature("shopify", Kind.DENIED, Where.HEADER, "x-shopid:", _H, "good pages too"),
     # AWS
     Signature("aws-waf", Kind.CHALLENGE, Where.HEADER, "x-amzn-waf-action: challenge", _S, _AWS_DOCS),
     Signature("aws-waf", Kind.CAPTCHA, Where.HEADER, "x-amzn-waf-action: captcha", _S, _AWS_DOCS),
-    Signature("aws-waf", Kind.CHALLENGE, Where.BODY, "window.gokuprops", _S, _KNOWN),
+    Signature("aws-waf", Kind.CHALLENGE, Where.BODY, "window.gokuprops", _S, _AWS_HTML),
+    Signature("aws-waf", Kind.CHALLENGE, Where.BODY, "awswafcookiedomainlist", _W, _AWS_HTML),
     Signature("aws-waf", Kind.CHALLENGE, Where.BODY, ".token.awswaf.com/", _W, "good pages may load the integration"),
     Signature("cloudfront", Kind.DENIED, Where.BODY, "generated by cloudfront (cloudfront)", _W, "its errors 5xx too"),
     # Google's "sorry" page
@@ -149,9 +180,9 @@ SIGNATURES: tuple[Signature, ...] = (
         Where.HEADER,
         "x-vercel-mitigated:",
         _S,
-        "answers quoted in public: 403 and 429 with challenge or deny",
+        _VERCEL,
     ),
-    Signature("vercel", Kind.CHALLENGE, Where.TITLE, "vercel security checkpoint", _S, _KNOWN),
+    Signature("vercel", Kind.CHALLENGE, Where.TITLE, "vercel security checkpoint", _S, _VERCEL),
     Signature("siteground", Kind.CAPTCHA, Where.HEADER, "sg-captcha: challenge", _S, _KNOWN),
     Signature("siteground", Kind.CAPTCHA, Where.URL, "/.well-known/sgcaptcha/", _S, _KNOWN),
     Signature("siteground", Kind.CAPTCHA, Where.BODY, "/.well-known/sgcaptcha/", _S, _KNOWN),
@@ -212,5 +243,17 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("generic", Kind.DENIED, Where.BODY, "your ip address has been", _W, "common wording"),
     Signature("generic", Kind.RATE_LIMIT, Where.BODY, "rate limit", _W, "common wording"),
     Signature("generic", Kind.CHALLENGE, Where.BODY, "checking your browser before accessing", _W, "common wording"),
+    # Not "you need to enable JavaScript to run this app": an application's empty page says so, and is no block.
     Signature("generic", Kind.CHALLENGE, Where.BODY, "enable javascript and cookies to continue", _W, "common wording"),
+    Signature("generic", Kind.CHALLENGE, Where.BODY, "please turn javascript on and reload", _W, "common wording"),
+    Signature(
+        "generic",
+        Kind.CHALLENGE,
+        Where.BODY,
+        "enable javascript before you are allowed to see this page",
+        _S,
+        "https://github.com/sneakypete81/updatescanner/issues/108",
+    ),
+    Signature("generic", Kind.CHALLENGE, Where.TITLE, "javascript is required", _W, "common wording"),
+    Signature("generic", Kind.CHALLENGE, Where.TITLE, "please enable javascript", _W, "common wording"),
 )

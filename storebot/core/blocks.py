@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from storebot.core.block_signatures import SIGNATURES, Kind, Signature, Strength, Where
+from storebot.core.media import not_a_page
+from storebot.core.pacing import retry_after_s
 from storebot.core.page import Page
 from storebot.core.text import unescape
 from storebot.items import BlockSignal, PageType
@@ -63,19 +64,20 @@ def classify(
     page_type: PageType,
     identity: Callable[[], bool] | bool,
     markers: Iterable[str] = (),
-    typical_bytes: int | None = None,
+    typical_bytes: Callable[[], int | None] | int | None = None,
 ) -> Block | None:
     """Return the block that ``page`` is, or None for everything else, errors included.
 
     ``identity`` is the positive evidence: the required fields parse, product links were found, it is a sitemap. It is
     asked first and wins over any sign. ``markers`` are the store's own, and stand on its block pages alone.
+    ``typical_bytes`` is how large its pages of this type are, None where that isn't known.
     Without positive evidence a refusing status or one sign that only block pages have is enough; a weak sign needs a
     second one from another place: status, header, title, body, URL, length.
     """
     if identity if isinstance(identity, bool) else identity():
         return None
     hits = tuple(_hits(page, markers))
-    length = _length_signal(page, page_type, typical_bytes)
+    length = _length_signal(page, page_type, typical_bytes() if callable(typical_bytes) else typical_bytes)
     if not (page.status in _REFUSALS or _is_tiny(page, page_type) or _proven(page.status, hits, length)):
         return None
     vendor, kind = _verdict(page, page_type, hits)
@@ -92,17 +94,6 @@ def classify(
         transient=kind.transient,
         retry_after_s=retry_after_s(page.headers.get("retry-after", ""), page.fetched_at_ms),
     )
-
-
-def retry_after_s(value: str, now_ms: int) -> float | None:
-    """Return the seconds that a Retry-After asks for, never negative; None where it can't be read. RFC 9110 §10.2.3."""
-    value = value.strip()
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", value, re.ASCII):
-        return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now_ms / 1000)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _proven(status: int, hits: tuple[_Hit, ...], length: BlockSignal | None) -> bool:
@@ -167,11 +158,14 @@ def _header_line(page: Page, pattern: str) -> str:
 
 
 def _is_tiny(page: Page, page_type: PageType) -> bool:
-    """Whether a successful answer is too short to be a page of a store. JSON may be: an API's last page is ``[]``."""
+    """Whether a successful answer is too short to be a page of a store.
+
+    JSON may be (an API's last page is ``[]``), and an image or a document is no page at all.
+    """
     if page.status >= 300 or page_type in _FOR_MACHINES:
         return False
     body = page.body.strip()
-    return len(body) < TINY_BYTES and not body.startswith((b"{", b"["))
+    return len(body) < TINY_BYTES and not body.startswith((b"{", b"[")) and not not_a_page(page.body, "")
 
 
 def _length_signal(page: Page, page_type: PageType, typical_bytes: int | None) -> BlockSignal | None:

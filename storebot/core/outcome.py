@@ -24,6 +24,7 @@ class Answer:
     problems: tuple[str, ...] = ()
     failure: str = ""  # the store's own code broke
     tried: str = ""  # the selectors that were there for what identifies a product
+    medium: str = ""  # what the answer is that is no page; asked only where it isn't identified
     soft_404: str = ""  # by what sign it's a page for what isn't there; asked only where it isn't identified
     landing: str = ""  # what a redirect led to, where that means that the product is gone
 
@@ -49,6 +50,8 @@ def outcome_of(answer: Answer) -> tuple[Outcome | None, str]:
             return Outcome.MOVED, f"redirects to {answer.final_url}, which product_url doesn't match"
     if answer.failure:
         return Outcome.INVALID, f"the page could not be read: {answer.failure}"
+    if answer.medium and not answer.identified:
+        return Outcome.INVALID, f"no product could be read: the answer is {answer.medium}, not a page"
     if answer.soft_404 and not answer.identified:
         return Outcome.MISSING, f"HTTP {answer.status}, but {answer.soft_404}"
     if not answer.identified:

@@ -51,6 +51,7 @@ class Page:
         "__weakref__",
         "_base_url",
         "_canonical",
+        "_declared",
         "_decoded",
         "_markup",
         "_root",
@@ -89,6 +90,7 @@ class Page:
         self.tier = tier
         self.charset = charset
         self._decoded: tuple[str, str] | None = None
+        self._declared: str | _Unset | None = _UNSET
         self._markup: bytes | None = None
         self.ld_json: tuple[tuple[int, bytes], ...] | None = None  # kept by parsing.jsonld: found once
         self.metas: tuple[bytes, ...] | None = None  # kept by parsing.opengraph
@@ -109,6 +111,13 @@ class Page:
     def encoding(self) -> str:
         """The encoding that the text was read in, as Python's codec name."""
         return self._decode()[0]
+
+    @property
+    def declared_encoding(self) -> str | None:
+        """The encoding that header or document name, unverified; the page isn't decoded for it."""
+        if isinstance(self._declared, _Unset):
+            self._declared = decoding.declared(self.body, self.content_type)
+        return self._declared
 
     @property
     def text(self) -> str:

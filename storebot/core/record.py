@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from storebot.core.fingerprint import details_hash, page_hash, record_hash
 from storebot.core.normalise import Context, normalise
+from storebot.core.parsing.rules import ProductRules
+from storebot.core.validate import validate
 from storebot.items import Extracted, Listing, Problem
 
 
@@ -33,6 +35,15 @@ def normalised(extracted: Iterable[Extracted], context: Context) -> tuple[tuple[
 def refusal(fatal: Iterable[Problem]) -> str:
     """Return why a page is invalid, in one sentence; "" where there is no such problem."""
     return "; ".join(dict.fromkeys(f"{problem.field}: {problem.reason}" for problem in fatal))
+
+
+def missing_fields(
+    extracted: Iterable[Extracted], context: Context, required: Sequence[str], rules: ProductRules
+) -> tuple[str, ...]:
+    """Return the fields for want of which the listings of a page would be refused; () where none would."""
+    listings, problems = normalised(extracted, context)
+    found = (problem.field for listing in listings for problem in validate(listing, required, problems, rules))
+    return tuple(dict.fromkeys(found))
 
 
 def hashed(listings: Sequence[Listing]) -> Hashed:

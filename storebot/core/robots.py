@@ -7,15 +7,14 @@ import re
 from enum import Enum
 from urllib.parse import urljoin
 
-from storebot.core.blocks import retry_after_s
-
 # "site-map" is a spelling that Google's parser takes too: https://github.com/google/robotstxt
 _SITEMAP = re.compile(r"[ \t]*site-?map[ \t]*:[ \t]*([^\s<>#][^\s<>]*)", re.IGNORECASE)
 
 MAX_BYTES = 1024 * 1024
 """Of a robots.txt that are read; RFC 9309 §2.5 asks for 500 KiB at least."""
 
-_SHORTEST_WAIT_S = 1.0
+LONGEST_LIFE_S = 24 * 3600
+"""For which a robots.txt that was read may be believed. RFC 9309 §2.4."""
 
 
 class Reading(Enum):
@@ -33,16 +32,6 @@ def reading_of(status: int) -> Reading:
     return Reading.UNREACHABLE if status >= 500 or status == 429 else Reading.ABSENT
 
 
-def asks_for_time(status: int) -> bool:
-    """Say whether the same request may well be answered a little later."""
-    return status in (429, 503)
-
-
-def wait_s(retry_after: str, tried: int, now_ms: int) -> float:
-    """Return how long to wait after so many tries: as long as the host asks, and a second, two, four … at least."""
-    return max(retry_after_s(retry_after, now_ms) or 0.0, _SHORTEST_WAIT_S * (1 << (tried - 1)))
-
-
 def asked_delay_s(crawl_delay: float | None, requests: int | None = None, seconds: int | None = None) -> float:
     """Return the seconds between requests that ``Crawl-delay`` and ``Request-rate`` ask for; 0 for none.
 
@@ -50,6 +39,14 @@ def asked_delay_s(crawl_delay: float | None, requests: int | None = None, second
     """
     by_rate = seconds / requests if requests and seconds else 0.0
     return max(crawl_delay or 0.0, by_rate)
+
+
+def text_of(body: bytes) -> str:
+    """Return the text of a robots.txt as it can be kept: in the encoding that its mark names, without the mark.
+
+    Before a byte order mark that stays, the first group isn't one, and what it forbids is allowed (case Z01).
+    """
+    return _text(body[:MAX_BYTES]).replace("\0", "")
 
 
 def sitemaps_in_robots(body: bytes, url: str = "") -> list[str]:

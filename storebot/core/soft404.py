@@ -17,6 +17,7 @@ from lxml import etree
 from storebot.core.page import Page
 from storebot.core.parsing.links import read_links
 from storebot.core.parsing.values import shown
+from storebot.core.rendering import needs_scripts
 from storebot.core.soft404_words import BARE, ELSEWHERE, MARKS, NOT_FOUND_PATH, OUTAGE, PAGE_GONE, PRODUCT_GONE
 from storebot.core.text import clean_text
 
@@ -55,7 +56,7 @@ def soft_404(page: Page, base_url: str, strays: Collection[str] = ()) -> str:
             return f'its title or heading says "{text[:80]}"'
     if mark := _mark(root):
         return f"it is marked as {mark}"
-    if canonical := _canonical(page, base_url):
+    if (canonical := _canonical(page, base_url)) and not needs_scripts(page):  # one head for all pages, before they run
         return f"it calls {canonical} its true address"
     if strays and stray_hash(page) in strays:
         return "the store shows this very page at many products' addresses"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
+from storebot.core.costs import money
 from storebot.exceptions import ExitCode
-from storebot.items import Outcome, RunStatus
+from storebot.items import Outcome, RunStatus, Tier
 
 # In the last line `skipped` counts the pages that were found as they were; a visit that wasn't made is another thing.
 _NAMES = {Outcome.SKIPPED: "not_visited"}
@@ -30,6 +31,10 @@ class Summary:
     requests: int = 0
     size_bytes: int = 0
     elapsed_s: float = 0.0
+    cost_micro: int = 0  # by the store's price table
+    currency: str = ""  # of it; "" where nothing is priced
+    tiers: Mapping[str, int] = field(default_factory=dict)  # visits of product pages by the tier that was asked last
+    escalations: int = 0  # steps to a dearer tier
 
     @property
     def checked(self) -> int:
@@ -61,6 +66,10 @@ class Summary:
             ("bytes", self.size_bytes),
             ("run", self.run_id),
         ]
+        if is_beyond_http(self.tiers, self.escalations):
+            pairs += [("escalations", self.escalations), ("tiers", tiers_in_words(self.tiers))]
+        if self.currency:
+            pairs.append(("cost", money(self.cost_micro) + self.currency))
         if self.reason:
             pairs.append(("reason", orjson.dumps(self.reason).decode()))
         return head + "".join(f" {name}={value}" for name, value in pairs)
@@ -84,8 +93,22 @@ class Summary:
                 "change_events": self.change_events,
                 "requests": self.requests,
                 "bytes": self.size_bytes,
+                "cost": money(self.cost_micro) if self.currency else None,
+                "currency": self.currency or None,
+                "tiers": dict(self.tiers),
+                "escalations": self.escalations,
             }
         ).decode()
+
+
+def is_beyond_http(tiers: Mapping[str, int], escalations: int) -> bool:
+    """Whether a run used anything but the plain tier, so that there is something to tell."""
+    return escalations > 0 or any(tier != Tier.HTTP for tier in tiers)
+
+
+def tiers_in_words(tiers: Mapping[str, int]) -> str:
+    """Return visits by tier as ``http:40,browser:3``; ``none`` where there were none."""
+    return ",".join(f"{tier}:{count}" for tier, count in tiers.items()) or "none"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

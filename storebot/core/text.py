@@ -46,8 +46,12 @@ def clean_text(text: str) -> str:
 def unescape(text: str) -> str:
     """Decode the entities of HTML once; a reference to a character that can't be is U+FFFD. Never raises.
 
-    `html.unescape` does where the number has more than 4,300 digits, Python's limit for reading one.
+    `html.unescape` does where the number has more than 4,300 digits, Python's limit for reading one. JSON in an
+    attribute has thousands of quotes: they are replaced at once, for no name of an entity goes on behind one.
     """
+    if "&" not in text:
+        return text
+    text = text.replace("&quot;", '"')
     try:
         return html.unescape(text)
     except ValueError:

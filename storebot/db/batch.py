@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import (
     ClauseElement,
@@ -24,12 +24,17 @@ from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from storebot.db.schema import blocks, changes, listings, offers, pages, visits
 from storebot.items import ListingStatus, PageStatus
 
+if TYPE_CHECKING:
+    from storebot.db.learning import Lesson
+
 Rows = list[dict[str, Any]]
 
 _PAGE = pages.c.id == bindparam("of_page")
 _UNCLAIMED = {"claim_token": "", "claim_expires_at": 0, "tries": 0}
+_LEARNED = ("change_credit", "exposure_h", "listed_at", "value")  # of a page's past, by a look at it: core.planner
+_LOOKED = {"signal": 0}  # whatever said that it had changed
 _FOUND = {"misses": 0, "first_missed_at": None, "missed_by": None, "delisted_at": None, "stray_hash": None}
-_SEEN = {**_UNCLAIMED, **_FOUND, "status": PageStatus.PARSED.value, "last_error": "", "last_failure": ""}
+_SEEN = {**_UNCLAIMED, **_FOUND, **_LOOKED, "status": PageStatus.PARSED.value, "last_error": "", "last_failure": ""}
 
 
 def _set(*names: str, **fixed: Any) -> Executable:
@@ -48,7 +53,10 @@ _PARSED = [
     "checked_at",
     "next_due_at",
     "canonical_key",
+    *_LEARNED,
+    "category_id",
 ]
+_SHOWN = ("listed_at", "view_id", "card_price_minor", "card_stock")
 _PAGE_SEEN_AT = select(pages.c.checked_at).where(_PAGE).scalar_subquery()
 _MISSING = {"status": ListingStatus.MISSING.value}
 _ACTIVE = {"status": ListingStatus.ACTIVE.value, "missing_why": ""}
@@ -70,8 +78,8 @@ STATEMENTS: dict[str, Executable] = {
         listings.c.status == ListingStatus.MISSING.value,
     )
     .values(_ACTIVE),
-    "page_parsed": _set(*_PARSED, **_SEEN),
-    "page_not_modified": _set("checked_at", "next_due_at", **_SEEN),
+    "page_parsed": _set(*_PARSED, **_SEEN, carded_at=None),
+    "page_not_modified": _set("checked_at", "next_due_at", *_LEARNED, "category_id", **_SEEN),
     "page_missing": _set(
         "status",
         "checked_at",
@@ -83,10 +91,26 @@ STATEMENTS: dict[str, Executable] = {
         misses=pages.c.misses + 1,
         first_missed_at=func.coalesce(pages.c.first_missed_at, bindparam("to_checked_at")),
         **_UNCLAIMED,
+        **_LOOKED,
     ),
     "page_failed": _set("status", "next_due_at", "last_error", "last_failure", "stray_hash", **_UNCLAIMED),
     "page_held": _set("status", "next_due_at", "last_error", last_failure="", **_UNCLAIMED),
     "page_distrusted": _set(etag=None, last_modified=None),
+    # What a card says of its page; behind what looks at pages themselves wrote in the same batch.
+    "page_shown": _set(*_SHOWN),
+    "page_hinted": _set("signal", "next_due_at"),
+    "page_seen_on_card": _set("change_credit", "exposure_h", "signal"),
+    "page_carded": _set(
+        "content_hash",
+        "carded_at",
+        "change_credit",
+        "exposure_h",
+        "signal",
+        source_hash=None,
+        etag=None,
+        last_modified=None,
+    ),
+    "page_off_view": _set("view_id"),
     "variant_missing": update(listings)
     .where(listings.c.id == bindparam("of_listing"))
     .values({**_MISSING, "missing_why": "variant", "last_seen_at": bindparam("seen_at")}),
@@ -158,10 +182,11 @@ def _direct(kind: str, dialect: Dialect, names: tuple[str, ...]) -> _Direct:
 
 
 class Batch:
-    """Rows to write; nothing is written before `write`."""
+    """Rows to write; nothing is written before `write`. ``lessons`` are to be learned before: they complete rows."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Rows] = {kind: [] for kind in STATEMENTS}
+        self.lessons: list[Lesson] = []
 
     def add(self, kind: str, row: dict[str, Any]) -> None:
         """Add a row under the name of its statement, with that statement's parameters."""
@@ -172,6 +197,7 @@ class Batch:
         for kind, rows in other.rows.items():
             if rows:
                 self.rows[kind] += rows
+        self.lessons += other.lessons
 
     def write(self, conn: Connection) -> None:
         """Write all of it, in the transaction of the caller, and be empty again."""

@@ -28,6 +28,7 @@ class CarriedVisits(NamedTuple):
 
     visits: list[Visit]
     new_pages: int
+    cards_same: int = 0  # cards whose price is believed, and is the one that is published
 
 
 def claimed(conn: Connection, run: RunContext, page: CatalogPage) -> CarriedVisits:
@@ -37,20 +38,20 @@ def claimed(conn: Connection, run: RunContext, page: CatalogPage) -> CarriedVisi
     `discover` says. The caller has the store's lease, so that no other run can have claimed any of these pages.
     """
     new = discover(conn, page.store, page.found, page.at_ms, named=page.round)
-    holders = _holders(conn, page.store, sorted({visit.target.url_key for visit in page.visits}))
+    ids = holders(conn, page.store, sorted({visit.target.url_key for visit in page.visits}))
     visits = [
         replace(
             visit,
-            target=replace(visit.target, page_id=holders[visit.target.url_key], claim_token=run.lease_token),
+            target=replace(visit.target, page_id=ids[visit.target.url_key], claim_token=run.lease_token),
             final_key="",
         )
         for visit in page.visits
-        if visit.target.url_key in holders
+        if visit.target.url_key in ids
     ]
     return CarriedVisits(visits, new)
 
 
-def _holders(conn: Connection, store: str, keys: Sequence[str]) -> dict[str, int]:
+def holders(conn: Connection, store: str, keys: Sequence[str]) -> dict[str, int]:
     """Return the page that each key leads to: its own, or if that was retired, its alias's."""
     found: dict[str, int] = {}
     for start in range(0, len(keys), _CHUNK):

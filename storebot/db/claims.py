@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, or_, select, update
 
+from storebot.core.planner.lanes import Lane
 from storebot.db.dialects import family, now_ms
 from storebot.db.schema import pages
 from storebot.db.types import AnyRow
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 SUSPECT_TRIES = 3  # claims without a saved visit after which a page is suspected of killing its worker
 MAX_TRIES = 6  # and after which it's set aside
 SET_ASIDE_MS = 7 * 24 * 3600 * 1000  # a week: by then the parser may have been repaired
+_EVER = 2**62  # a time after all others
 
 _COLUMNS = (
     pages.c.id,
@@ -59,6 +61,11 @@ _PENDING_LANES = (
     and_(_EXPIRED, _NEVER_PARSED),
     and_(_lane(PageStatus.ERROR), _NEVER_PARSED),
 )
+_KNOWN_LANES = tuple(
+    and_(_lane(status), pages.c.content_hash.is_not(None)) for status in (PageStatus.PARSED, PageStatus.ERROR)
+)
+_THESE = pages.c.id.in_(bindparam("ids", expanding=True))
+_UNSEEN = or_(pages.c.checked_at.is_(None), pages.c.checked_at < bindparam("seen"))
 _DUE_LANES = (
     _lane(PageStatus.PARSED),
     and_(_EXPIRED, pages.c.content_hash.is_not(None)),
@@ -76,6 +83,7 @@ def claim_pending(
     *,
     parser_version: str,
     hash_version: int,
+    validators: bool = True,
 ) -> list[Target]:
     """Claim up to ``limit`` pages that were never parsed: discovered ones, failed ones whose time has come again.
 
@@ -88,7 +96,7 @@ def claim_pending(
     rows = _claim(
         conn, _PENDING_LANES, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before
     )
-    return [_target(store, token, row, parser_version, hash_version) for row in rows]
+    return [_target(store, token, row, parser_version, hash_version, Lane.NEW, validators) for row in rows]
 
 
 def claim_due(
@@ -101,17 +109,77 @@ def claim_due(
     *,
     parser_version: str,
     hash_version: int,
+    validators: bool = True,
     withheld: str = "",
 ) -> list[Target]:
     """Claim up to ``limit`` parsed pages that are due before a time (None: now), the longest due first.
 
     Pages whose record is of the parser version ``withheld`` stay where they are. The validators of the others come
-    along only where a parse by this parser and hash stands behind them. Otherwise as `claim_pending`.
+    along only where a parse by this parser and hash stands behind them, and ``validators`` are to be trusted.
+    Otherwise as `claim_pending`.
     """
     now = now_ms(conn)
-    lanes = [and_(lane, pages.c.parser_version != withheld) for lane in _DUE_LANES] if withheld else _DUE_LANES
+    lanes = [and_(lane, *_not_of(withheld)) for lane in _DUE_LANES]
     rows = _claim(conn, lanes, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before)
-    return [_target(store, token, row, parser_version, hash_version) for row in rows]
+    return [_target(store, token, row, parser_version, hash_version, Lane.DUE, validators) for row in rows]
+
+
+def claim_these(
+    conn: Connection,
+    store: str,
+    token: str,
+    wanted: Mapping[int, Lane],
+    ttl_s: float,
+    *,
+    parser_version: str,
+    hash_version: int,
+    validators: bool = True,
+    withheld: str = "",
+    seen_before: int = _EVER,
+    due_before: int = _EVER,
+) -> list[Target]:
+    """Claim these pages, each in its lane, in their order; without those that can't be claimed any more.
+
+    A page that was never parsed isn't claimed by this, nor one that was looked at since ``seen_before``. One that is
+    suspected comes alone, where no other of them is left.
+    """
+    if not wanted:
+        return []
+    lanes = [and_(lane, _THESE, _UNSEEN, *_not_of(withheld)) for lane in _KNOWN_LANES]
+    more = {"ids": list(wanted), "seen": seen_before}
+    rows = _claim(conn, lanes, store, token, len(wanted), ttl_s, now=now_ms(conn), due=due_before, more=more)
+    places = {page_id: place for place, page_id in enumerate(wanted)}
+    return [
+        _target(store, token, row, parser_version, hash_version, wanted[row.id], validators)
+        for row in sorted(rows, key=lambda row: places[row.id])
+    ]
+
+
+def claim_next(
+    conn: Connection,
+    store: str,
+    token: str,
+    limit: int,
+    ttl_s: float,
+    *,
+    parser_version: str,
+    hash_version: int,
+    validators: bool = True,
+    withheld: str = "",
+    seen_before: int,
+) -> list[Target]:
+    """Claim the parsed pages that are due next, whenever that is, of those that weren't looked at since a time.
+
+    Pages that are away, or failed, go by their own dates, and aren't claimed by this.
+    """
+    healthy = and_(pages.c.misses == 0, pages.c.last_failure == "")
+    lane = and_(_lane(PageStatus.PARSED), _UNSEEN, healthy, *_not_of(withheld))
+    rows = _claim(conn, [lane], store, token, limit, ttl_s, now=now_ms(conn), due=_EVER, more={"seen": seen_before})
+    return [_target(store, token, row, parser_version, hash_version, Lane.HAZARD, validators) for row in rows]
+
+
+def _not_of(version: str) -> list[ColumnElement[bool]]:
+    return [pages.c.parser_version != version] if version else []
 
 
 def extend_claims(conn: Connection, store: str, token: str, ttl_s: float) -> int:
@@ -146,8 +214,10 @@ def _claim(
     *,
     now: int,
     due: int,
+    more: Mapping[str, Any] | None = None,
 ) -> list[AnyRow]:
     parameters = {"of_store": store, "now": now, "due": due, "token": token, "expires": now + round(ttl_s * 1000)}
+    parameters |= more or {}
     claimed: list[AnyRow] = []
     for lane in lanes:
         if len(claimed) < limit:
@@ -207,7 +277,9 @@ def _set_aside(conn: Connection, lanes: Sequence[ColumnElement[bool]], parameter
         logger.warning("%s: %d pages set aside: see last_error of pages", parameters["of_store"], count)
 
 
-def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_version: int) -> Target:
+def _target(
+    store: str, token: str, row: AnyRow, parser_version: str, hash_version: int, lane: Lane, validators: bool
+) -> Target:
     current = row.content_hash is not None and row.parser_version == parser_version and row.hash_version == hash_version
     return Target(
         store=store,
@@ -215,8 +287,8 @@ def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_versi
         url_key=row.url_key,
         page_id=row.id,
         claim_token=token,
-        etag=entity_tag(row.etag) if current else None,
-        last_modified=http_date(row.last_modified) if current else None,
+        etag=entity_tag(row.etag) if current and validators else None,
+        last_modified=http_date(row.last_modified) if current and validators else None,
         content_hash=row.content_hash,
         details_hash=row.details_hash,
         source_hash=row.source_hash if current else None,
@@ -225,4 +297,5 @@ def _target(store: str, token: str, row: AnyRow, parser_version: str, hash_versi
         canonical_key=row.canonical_key,
         fetched_at=row.fetched_at or 0,
         checked_at=row.checked_at or 0,
+        lane=lane.value,
     )

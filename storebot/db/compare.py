@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from storebot.core.diff import changes_between
+from storebot.core.diff import changes_between, is_damaged, undamaged
 from storebot.db.batch import Batch, renamed
 from storebot.db.context import RunContext
 from storebot.db.listings import listing_of, values_of, variant_key
 from storebot.db.types import AnyRow
-from storebot.items import VARIANTS, Listing, ListingStatus, Visit
+from storebot.items import CARD, VARIANTS, Listing, ListingStatus, Visit
 
 Field = tuple[str, Any, Any]  # name, before, after: as JSON values
 
+_ON_CARDS = {"price_minor", "price_min_minor"}
 _OFFER = ("price_minor", "regular_price_minor", "currency", "availability")
 _STATUS_LOST = ("status", ListingStatus.ACTIVE.value, ListingStatus.MISSING.value)
 _STATUS_BACK = ("status", ListingStatus.MISSING.value, ListingStatus.ACTIVE.value)
@@ -39,6 +40,16 @@ class Known:
     checked_at: int | None
     delisted_at: int | None
     unnamed_since: int | None
+    etag: str | None
+    last_modified: str | None
+    change_credit: float
+    exposure_h: float
+    listed_at: int
+    signal: int
+    value: float
+    category_id: int
+    card_price_minor: int | None
+    carded_at: int | None
 
 
 class Compared(NamedTuple):
@@ -46,6 +57,7 @@ class Compared(NamedTuple):
 
     rows_written: int = 0
     changes: int = 0
+    on_card: bool = False  # whether one is of a field that a catalogue page's card shows
 
 
 def first_seen(batch: Batch, run: RunContext, page: Known, visit: Visit) -> Compared:
@@ -66,7 +78,7 @@ def compare(
     not the market, and all rows are rewritten. Rows of variants stay as they are where the page has variants that it
     doesn't name: they weren't observed.
     """
-    left, written, announced = dict(before), 0, 0
+    left, written, announced, on_card = dict(before), 0, 0, False
     unobserved = any(problem.field == VARIANTS for problem in visit.problems)
     fields: list[Field]
     for listing in visit.listings:
@@ -74,7 +86,7 @@ def compare(
         if row is None:
             _insert(batch, run, page, visit, listing, cause="rebased" if silent else "seen")
             kind, fields = "new", [*changes_between(_blank(listing), listing)]
-        elif _same(row, listing) and not silent:
+        elif _same(row, listing := _spared(row, listing)) and not silent and not confirms_card(page, visit):
             continue
         else:
             kind, fields = _difference(row, listing)
@@ -87,6 +99,7 @@ def compare(
         if fields:
             _announce(batch, run, page, visit, variant_key(listing), kind, fields)
             announced += 1
+            on_card = on_card or (kind == "changed" and any(name in _ON_CARDS for name, _, _ in fields))
     for variant, row in left.items():
         if row.missing_why == "variant" or (variant and unobserved):
             continue
@@ -98,7 +111,7 @@ def compare(
         if not silent:
             _announce(batch, run, page, visit, variant, "missing", [_STATUS_LOST])
             announced += 1
-    return Compared(written, announced)
+    return Compared(written, announced, on_card)
 
 
 def relist(batch: Batch, run: RunContext, page: Known, visit: Visit, before: Mapping[str, AnyRow]) -> Compared:
@@ -108,6 +121,15 @@ def relist(batch: Batch, run: RunContext, page: Known, visit: Visit, before: Map
         batch.add("listing_relisted", {"of_listing": row.id, "back_at": visit.at_ms})
         _announce(batch, run, page, visit, row.variant_id, "relisted", [_STATUS_RELISTED])
     return Compared(len(back), len(back))
+
+
+def _spared(row: AnyRow, listing: Listing) -> Listing:
+    return undamaged(listing_of(row), listing) if is_damaged(listing) else listing
+
+
+def confirms_card(page: Known, visit: Visit) -> bool:
+    """Whether the page itself gives what its card had brought: its record comes from it again."""
+    return page.carded_at is not None and visit.source != CARD
 
 
 def _same(row: AnyRow, listing: Listing) -> bool:
@@ -183,6 +205,7 @@ def _offer(
     batch: Batch, run: RunContext, page: Known, visit: Visit, variant: str, values: Mapping[str, Any], cause: str
 ) -> None:
     offer = {name: values[name] for name in _OFFER}
+    cause = CARD if visit.source == CARD and cause == "seen" else cause
     batch.add(
         "offer",
         {**offer, "page_id": page.id, "variant_id": variant, "cause": cause, "run_id": run.run_id, "at": visit.at_ms},

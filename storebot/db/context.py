@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from storebot.items import Visit
+from sqlalchemy import Connection
+
+from storebot.items import CARD, Visit
 
 if TYPE_CHECKING:
     from storebot.db.gating import Gate
+    from storebot.db.learning import Learner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +30,19 @@ class RunContext:
     hash_version: int
     parser: str = ""  # "" is the store's own
     gate: Gate | None = None  # None: all is published at once
+    learner: Learner | None = None  # None: nothing is learned of how often pages change
+
+    def learning(self, conn: Connection) -> AbstractContextManager[None]:
+        """Learn within a transaction: see `Learner.attempt`."""
+        return self.learner.attempt(conn) if self.learner is not None else nullcontext()
 
     def version_of(self, visit: Visit) -> str:
         """Return the parser version that a record of this visit stands for.
 
         A feed and the page itself tell a product in different words: where the source moves, not the market has moved.
+        A card changes one value of the record that the page gave.
         """
-        return carried_version(self.parser_version, visit.source)
+        return carried_version(self.parser_version, "" if visit.source == CARD else visit.source)
 
 
 def carried_version(parser_version: str, source: str) -> str:

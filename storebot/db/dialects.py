@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Insert, Table, text
+from sqlalchemy import ColumnElement, Connection, Insert, Table, text
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -41,7 +41,15 @@ def upsert(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) ->
         conn.execute(_upsert(conn, table, [name for name in rows[0] if name not in keys]), rows)
 
 
-def _upsert(conn: Connection, table: Table, changed: Sequence[str]) -> Insert:
+def add_up(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows by their primary key, or add the numbers of each to the row that is there."""
+    if rows:
+        keys = {column.name for column in table.primary_key}
+        added = [name for name in rows[0] if name not in keys]
+        conn.execute(_upsert(conn, table, added, adds=True), rows)
+
+
+def _upsert(conn: Connection, table: Table, changed: Sequence[str], *, adds: bool = False) -> Insert:
     """Build it. MySQL does nothing by setting a key to itself: INSERT IGNORE would also cut values that don't fit.
 
     A dialect is imported where it is used: the other two would cost each start 0.1 s.
@@ -52,12 +60,18 @@ def _upsert(conn: Connection, table: Table, changed: Sequence[str]) -> Insert:
 
         into_mysql = mysql_insert(table)
         return into_mysql.on_duplicate_key_update(
-            {name: into_mysql.inserted[name] for name in changed} or {keys[0]: table.c[keys[0]]}
+            {name: _new_value(table, name, into_mysql.inserted[name], adds=adds) for name in changed}
+            or {keys[0]: table.c[keys[0]]}
         )
     into = _other_insert(conn, table)
     if not changed:
         return into.on_conflict_do_nothing()
-    return into.on_conflict_do_update(index_elements=keys, set_={name: into.excluded[name] for name in changed})
+    values = {name: _new_value(table, name, into.excluded[name], adds=adds) for name in changed}
+    return into.on_conflict_do_update(index_elements=keys, set_=values)
+
+
+def _new_value(table: Table, name: str, new: ColumnElement[Any], *, adds: bool) -> ColumnElement[Any]:
+    return table.c[name] + new if adds else new
 
 
 def _other_insert(conn: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -14,6 +15,9 @@ from storebot.db.dialects import insert_missing
 from storebot.db.schema import aliases, pages
 from storebot.db.types import URL_KEY_LENGTH, AnyRow
 from storebot.items import Discovered, PageStatus, Round
+
+if TYPE_CHECKING:
+    from storebot.db.learning import Learner
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +31,8 @@ _LOOKED = (
     pages.c.unnamed_since,
     pages.c.checked_at,
 )
-_KNOWN = select(pages.c.url_key, pages.c.sitemap_lastmod, pages.c.canonical_key, *_LOOKED).where(
+_SIGNALLED = (pages.c.listed_at, pages.c.signal, pages.c.next_due_at)
+_KNOWN = select(pages.c.url_key, pages.c.sitemap_lastmod, pages.c.canonical_key, *_LOOKED, *_SIGNALLED).where(
     pages.c.store == bindparam("store"), pages.c.url_key.in_(bindparam("keys", expanding=True))
 )
 _ALIASED = (
@@ -35,11 +40,22 @@ _ALIASED = (
     .join(pages, pages.c.id == aliases.c.page_id)
     .where(aliases.c.store == bindparam("store"), aliases.c.old_key.in_(bindparam("keys", expanding=True)))
 )
-_LASTMOD = update(pages).where(pages.c.id == bindparam("page_id")).values(sitemap_lastmod=bindparam("lastmod"))
+_LASTMOD = (
+    update(pages)
+    .where(pages.c.id == bindparam("page_id"))
+    .values(sitemap_lastmod=bindparam("lastmod"), signal=bindparam("flag"), next_due_at=bindparam("due"))
+)
 
 
 def discover(
-    conn: Connection, store: str, found: Sequence[Discovered], now: int, *, due_at: int = 0, named: Round | None = None
+    conn: Connection,
+    store: str,
+    found: Sequence[Discovered],
+    now: int,
+    *,
+    due_at: int = 0,
+    named: Round | None = None,
+    learner: Learner | None = None,
 ) -> int:
     """Save the pages that aren't known yet, as due at once or at ``due_at``, and return how many there were.
 
@@ -50,11 +66,15 @@ def discover(
 
     With a round it's noted that its source names them, or the pages that they lead to; those that went missing, and
     that it names for the first time since, or with another lastmod, are due at once.
+
+    With a learner, a lastmod that moved to a time after the page's last look is a signal for the planner.
     """
+    if learner is not None:
+        learner.lastmods.read((entry.lastmod for entry in found), now)
     wanted = iter(sorted(_usable(store, found).items()))
     new = 0
     while chunk := dict(islice(wanted, _CHUNK)):
-        new += _discover_chunk(conn, store, chunk, now, due_at, named)
+        new += _discover_chunk(conn, store, chunk, now, due_at, named, learner)
     return new
 
 
@@ -83,7 +103,13 @@ def _usable(store: str, found: Iterable[Discovered]) -> dict[str, Discovered]:
 
 
 def _discover_chunk(
-    conn: Connection, store: str, chunk: dict[str, Discovered], now: int, due_at: int, named: Round | None
+    conn: Connection,
+    store: str,
+    chunk: dict[str, Discovered],
+    now: int,
+    due_at: int,
+    named: Round | None,
+    learner: Learner | None,
 ) -> int:
     parameters = {"store": store, "keys": list(chunk)}
     known = {row.url_key: row for row in conn.execute(_KNOWN, parameters)}
@@ -96,10 +122,14 @@ def _discover_chunk(
     new = [entry for key, entry in chunk.items() if key not in known and key not in aliased]
     insert_missing(conn, pages, [_row(store, entry, now, due_at) for entry in new])
     moved = [
-        {"page_id": row.id, "lastmod": lastmod}
+        {"page_id": row.id, "lastmod": lastmod, **_told(row, lastmod, now, learner)}
         for key, row in known.items()
         if (lastmod := _lastmod(chunk[key])) and lastmod != row.sitemap_lastmod
     ]
+    if learner is not None:
+        learner.lastmods.watched(
+            sum(row.checked_at is not None and bool(chunk[key].lastmod) for key, row in known.items()), now
+        )
     if moved:
         conn.execute(_LASTMOD, moved)
     if named is not None:
@@ -108,6 +138,17 @@ def _discover_chunk(
         fresh = conn.execute(_KNOWN, {"store": store, "keys": [entry.url_key for entry in new]}) if new else ()
         _name(conn, named, holders, [row.id for row in fresh], {row["page_id"] for row in moved}, now)
     return len(new)
+
+
+def _told(page: AnyRow, lastmod: str, now: int, learner: Learner | None) -> dict[str, int]:
+    """Return flag and due date of a page whose lastmod moved; in a store with a plan one that is flagged is due."""
+    flag, due = page.signal, page.next_due_at
+    if learner is not None and page.status != PageStatus.GONE:
+        flag = learner.lastmods.signal(page, lastmod, now).value
+        if flag != page.signal:
+            learner.flagged.append(page.id)
+            due = min(due, now) if learner.planned else due
+    return {"flag": flag, "due": due}
 
 
 def _name(

@@ -23,7 +23,7 @@ from storebot.db.compare import Compared, Known
 from storebot.db.listings import listing_of, variant_key
 from storebot.db.schema import offers
 from storebot.db.types import AnyRow
-from storebot.items import Listing, ListingStatus, Outcome, Visit
+from storebot.items import CARD, Listing, ListingStatus, Outcome, Visit
 
 YOUNG, OUTLIER, IDENTITY, IDENTICAL = "", "outlier", "identity", "identical"  # why a change waits
 _TWICE = 3  # pages with one record, from which on a new one with it waits
@@ -137,7 +137,7 @@ def decide(
         if wait == OUTLIER and (confirmed or verdict.state is State.TRIP):
             wait = None
         first = earlier is None or earlier.run_id != run_id
-        again = wait == OUTLIER and looks_again and first and not one.visit.source
+        again = wait == OUTLIER and looks_again and first and one.visit.source in ("", CARD)
         if wait is None and verdict.state is not State.OPEN:
             wait, reason = YOUNG, verdict.sentence or "its run has compared too few pages yet"
         found.append(Decided(one, wait, reason, again))

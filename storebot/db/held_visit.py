@@ -13,8 +13,9 @@ from storebot.items import Availability, Disagreement, Listing, Outcome, Problem
 # All that is text or a number; the rest has its own place, or was let go of.
 _OTHERWISE = {"target", "listings", "problems", "extracted", "blocks"}
 _OF_VISIT = tuple(field.name for field in fields(Visit) if field.name not in _OTHERWISE)
-_OF_TARGET = ("store", "url", "url_key", "page_id")
-_OF_RUN = tuple(field.name for field in fields(RunContext) if field.name not in {"store", "lease_token", "gate"})
+_OF_TARGET = ("store", "url", "url_key", "page_id", "lane")
+_OF_THE_PROCESS = {"store", "lease_token", "gate", "learner"}
+_OF_RUN = tuple(field.name for field in fields(RunContext) if field.name not in _OF_THE_PROCESS)
 
 
 class HeldVisit(NamedTuple):

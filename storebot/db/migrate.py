@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, inspect, text
 
 from storebot.db.dialects import family
-from storebot.db.schema import REVISION, metadata
+from storebot.db.schema import REVISION, metadata, name_mysql_options
 from storebot.exceptions import DatabaseUnavailable, NeedsMigration
 
 _LOCK = 0x5704EB07  # any number that is ours: it keeps two processes from migrating one database at once
@@ -71,6 +71,8 @@ def create(conn: Connection, where: str) -> None:
         if revision is not None:  # another process was here first
             check(revision, where)
             return
+        if family(conn) == "mysql":
+            name_mysql_options()
         metadata.create_all(conn)
         conn.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         conn.execute(text("INSERT INTO alembic_version VALUES (:revision)"), {"revision": REVISION})

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from storebot.db.claims import SUSPECT_TRIES, claim_due, claim_pending, extend_claims, release
+from storebot.db.claims import (
+    SUSPECT_TRIES,
+    claim_due,
+    claim_next,
+    claim_pending,
+    claim_these,
+    extend_claims,
+    release,
+)
 from storebot.db.discovery import discover
 from storebot.db.schema import pages
-from storebot.items import PageStatus
+from storebot.items import Outcome, PageStatus
 
 __all__ = [
     "claim_due",
+    "claim_next",
     "claim_pending",
+    "claim_these",
     "counts",
     "discover",
     "due_count",
     "extend_claims",
+    "first_blocked",
+    "last_read",
     "left",
     "read_count",
     "release",
@@ -34,6 +46,19 @@ def read_count(conn: Connection, store: str) -> int:
     """Count the pages that have a record."""
     read = (pages.c.store == store) & pages.c.content_hash.is_not(None)
     return int(conn.execute(select(func.count()).select_from(pages).where(read)).scalar_one())
+
+
+def last_read(conn: Connection, store: str) -> str | None:
+    """Return the address of the page whose record is the newest: a page that the store answers with a product."""
+    read = (pages.c.store == store) & (pages.c.status == PageStatus.PARSED.value) & pages.c.content_hash.is_not(None)
+    query = select(pages.c.url).where(read).order_by(pages.c.checked_at.desc(), pages.c.id.desc()).limit(1)
+    return conn.execute(query).scalar()
+
+
+def first_blocked(conn: Connection, store: str) -> str | None:
+    """Return the address of the eldest page whose last visit was blocked."""
+    blocked = (pages.c.store == store) & (pages.c.last_failure == Outcome.BLOCKED.value)
+    return conn.execute(select(pages.c.url).where(blocked).order_by(pages.c.id).limit(1)).scalar()
 
 
 def strays(conn: Connection, store: str) -> dict[str, int]:
@@ -59,9 +84,11 @@ def due_count(conn: Connection, store: str, due_before: int) -> int:
     return int(conn.execute(select(func.count()).select_from(pages).where(due)).scalar_one())
 
 
-def left(conn: Connection, store: str, kind: str, due_before: int) -> int:
+def left(conn: Connection, store: str, kind: str, due_before: int, again_before: int | None = None) -> int:
     """Count what a run of this kind (``backfill``, ``refresh``) hasn't visited: what a claim would still give, or has.
 
+    Pages that were read count if they are due before ``again_before`` (None: ``due_before``). A refresh by a plan
+    (``planned``) leaves only those that it claimed and didn't visit: what it has no budget for is the next one's.
     A page whose visit failed isn't left: it has an outcome, and its next time is later. One that was set aside is: it
     has none, and nobody will look at it for a week.
     """
@@ -69,10 +96,12 @@ def left(conn: Connection, store: str, kind: str, due_before: int) -> int:
     waiting = pages.c.status.in_([PageStatus.PENDING.value, PageStatus.ERROR.value])
     open_pages = [
         pages.c.status == PageStatus.IN_PROGRESS.value,
-        and_(waiting, never_parsed, pages.c.next_due_at <= due_before),
         and_(pages.c.status == PageStatus.ERROR.value, pages.c.tries >= SUSPECT_TRIES),
     ]
+    if kind != "planned":
+        open_pages.append(and_(waiting, never_parsed, pages.c.next_due_at <= due_before))
     if kind == "refresh":
-        open_pages.append(and_(pages.c.status == PageStatus.PARSED.value, pages.c.next_due_at <= due_before))
+        again = due_before if again_before is None else again_before
+        open_pages.append(and_(pages.c.status == PageStatus.PARSED.value, pages.c.next_due_at <= again))
     query = select(func.count()).select_from(pages).where(pages.c.store == store, or_(*open_pages))
     return int(conn.execute(query).scalar_one())

@@ -75,6 +75,8 @@ def promote(database: Database, run: RunContext, gate: Gate) -> Iterator[list[Sa
     after_id = 0
     while True:
         rows, saved = retrying(database, partial(_promote_some, run=run, after_id=after_id))
+        if run.learner is not None:
+            run.learner.committed()
         if not rows:
             gate.waiting = False
             return

@@ -50,6 +50,7 @@ def subject_ids(conn: Connection, wanted: Selection) -> array[int]:
             table.c.store == wanted.store,
             table.c.content_hash.is_not(None),
             table.c.parser_version.not_like("%+%"),  # a feed carried it, and no page stands behind it
+            table.c.carded_at.is_(None),  # a card brought a price that is newer than the kept page
             table.c.fetched_at >= wanted.since_ms,
             table.c.status != PageStatus.GONE.value,
         )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, exists, func, insert, select, update
 
 from storebot.core.delist import is_plausible
+from storebot.core.planner.hazard import Flag
 from storebot.db.dialects import now_ms
 from storebot.db.schema import catalogue_pages, checkpoints, listings, namings, pages, scopes
 from storebot.db.types import WALK_LENGTH, AnyRow, bounded
@@ -185,7 +186,7 @@ def _miss(conn: Connection, rows: Sequence[AnyRow], *, believed: bool) -> None:
         [{"of_page": row.id, "since": row.at} for row in rows],
     )
     unseen = [row.id for row in rows if not row.delisted_at and (row.checked_at or 0) < row.whole_from]
-    conn.execute(update(pages).where(pages.c.id.in_(unseen)).values(next_due_at=0))
+    conn.execute(update(pages).where(pages.c.id.in_(unseen)).values(next_due_at=0, signal=Flag.DIFFERS))
     if believed:
         active = listings.c.page_id.in_(unseen) & (listings.c.status == ListingStatus.ACTIVE.value)
         conn.execute(update(listings).where(active).values(status=ListingStatus.MISSING.value, missing_why="page"))

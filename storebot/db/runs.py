@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
-from storebot.db import leases
+from storebot.core.overrides import Override
+from storebot.db import leases, tiers
 from storebot.db.dialects import now_ms
+from storebot.db.planned_runs import PlanNote, read
 from storebot.db.schema import runs, visits
 from storebot.db.types import AnyRow
 from storebot.items import Outcome, PageType, RunStatus
 
+_SAMPLE = 200
 _SKIPPED = (Outcome.UNCHANGED, Outcome.NOT_MODIFIED)  # seen, and nothing to rewrite
 
 
@@ -46,10 +49,21 @@ class Run(Totals):
     finished_at: int | None
     parser_version: str
     hash_version: int
+    overrides: Sequence[Mapping[str, str]] = ()  # what it did against its manners: what, who, why
+    tiers: Mapping[str, int] = field(default_factory=dict)  # visits of products by tier
+    escalations: int = 0
+    plan: PlanNote | None = None  # of a refresh by a plan
 
 
 def start(
-    conn: Connection, store: str, kind: str, *, parser_version: str = "", hash_version: int = 0, token: str = ""
+    conn: Connection,
+    store: str,
+    kind: str,
+    *,
+    parser_version: str = "",
+    hash_version: int = 0,
+    token: str = "",
+    overrides: Sequence[Override] = (),
 ) -> int:
     """Open a run and return its number. With ``token`` the store's lease notes it; raises `LeaseLost` if it's gone."""
     row = {
@@ -59,6 +73,7 @@ def start(
         "started_at": now_ms(conn),
         "parser_version": parser_version,
         "hash_version": hash_version,
+        "overrides": orjson.dumps([one._asdict() for one in overrides]).decode() if overrides else None,
     }
     (run_id,) = conn.execute(insert(runs).values(row)).inserted_primary_key or (0,)
     if token:
@@ -106,6 +121,20 @@ def finish(
 def first_started(conn: Connection, store: str) -> int:
     """Return when the store's first run in this database began; 0 where there was none."""
     return int(conn.execute(select(func.min(runs.c.started_at)).where(runs.c.store == store)).scalar() or 0)
+
+
+def last_latency_ms(conn: Connection, store: str) -> int:
+    """Return how long an answer took, of some visits of the store's last run; 0 where nothing is known."""
+    last_run = select(func.max(runs.c.id)).where(runs.c.store == store).scalar_subquery()
+    some = (
+        select(visits.c.elapsed_ms, visits.c.requests)
+        .where(visits.c.run_id == last_run, visits.c.requests > 0, visits.c.elapsed_ms > 0)
+        .limit(_SAMPLE)
+        .subquery()
+    )
+    total = select(func.coalesce(func.sum(some.c.elapsed_ms), 0), func.coalesce(func.sum(some.c.requests), 0))
+    elapsed_ms, requests = conn.execute(total).one()
+    return int(elapsed_ms) // int(requests) if requests else 0
 
 
 def mark_interrupted(conn: Connection, store: str) -> list[int]:
@@ -161,10 +190,12 @@ def totals(conn: Connection, run_id: int) -> Totals:
 def last(conn: Connection, store: str | None = None, limit: int = 20) -> list[Run]:
     """Return the newest runs first, of one store or of all."""
     query = select(runs).order_by(runs.c.id.desc()).limit(limit)
-    return [_run(row) for row in conn.execute(query if store is None else query.where(runs.c.store == store))]
+    rows = conn.execute(query if store is None else query.where(runs.c.store == store)).all()
+    used = tiers.used(conn, [row.id for row in rows])
+    return [_run(row, used.get(row.id, tiers.Used())) for row in rows]
 
 
-def _run(row: AnyRow) -> Run:
+def _run(row: AnyRow, used: tiers.Used) -> Run:
     counts: dict[str, int] = orjson.loads(row.counts or "{}")
     return Run(
         id=row.id,
@@ -186,4 +217,8 @@ def _run(row: AnyRow) -> Run:
         pages_known=row.pages_known,
         listings_known=row.listings_known,
         walks_reason=row.walks_reason,
+        overrides=orjson.loads(row.overrides or "[]"),
+        tiers=used.tiers,
+        escalations=used.escalations,
+        plan=read(row.plan),
     )

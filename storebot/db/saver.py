@@ -40,11 +40,13 @@ class Saver(Generic[R, S]):
         on_saved: Callable[[Sequence[S]], None],
         on_failed: Callable[[StorebotError], None],
         refused: Callable[[R, Exception], R | None] | None = None,
+        weight: Callable[[R], int] = lambda record: 1,
         waits_s: Sequence[float] = WAITS_S,
     ) -> None:
         self._database, self._save, self._refused, self._waits_s = database, save, refused, waits_s
         self._max_rows, self._max_wait_s = max_rows, max_wait_s
         self._on_saved, self._on_failed = on_saved, on_failed
+        self._weight = weight
         self._jobs: deque[_Record[R] | _Call] = deque()
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
@@ -59,14 +61,14 @@ class Saver(Generic[R, S]):
 
     @property
     def pending(self) -> int:
-        """Records that were submitted and aren't committed yet: what back-pressure looks at."""
+        """Records that were submitted and aren't committed yet, by their ``weight``: what back-pressure looks at."""
         return self._pending
 
     def submit(self, record: R) -> None:
         """Hand a record over and return at once. After a failure, or after `close`, it's counted as lost."""
         with self._lock:
             if self.failure is None and not self._closed:
-                self._pending += 1
+                self._pending += self._weight(record)
                 self._jobs.append(_Record(record))
                 if len(self._jobs) in (1, self._max_rows):  # not for every record: a switch of threads costs as much
                     self._wake.notify()
@@ -133,7 +135,7 @@ class Saver(Generic[R, S]):
             return
         saved, failed = self._written(records)
         with self._lock:
-            self._pending -= len(records)
+            self._pending -= sum(map(self._weight, records))
             self.lost += 0 if saved is not None else len(records)
         try:
             if saved is not None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, MetaData, SmallInteger, String, Table
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, SmallInteger, String, Table
 from sqlalchemy import PrimaryKeyConstraint as PrimaryKey
 from sqlalchemy import UniqueConstraint as Unique
 
 from storebot.db.types import (
     GROUP_LENGTH,
+    ORIGIN_LENGTH,
     STAGE_LENGTH,
     STORE_LENGTH,
     URL_KEY_LENGTH,
@@ -24,12 +25,12 @@ from storebot.db.types import (
     wide_key,
 )
 
-REVISION = "0006"  # the newest migration
+REVISION = "0007"  # the newest migration
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
 )
-IN_MYSQL: dict[str, Any] = {
+_IN_MYSQL: dict[str, Any] = {
     f"{name}_{option}": value
     for name in ("mysql", "mariadb")
     for option, value in (("engine", "InnoDB"), ("charset", "utf8mb4"), ("collate", "utf8mb4_bin"))
@@ -37,7 +38,17 @@ IN_MYSQL: dict[str, Any] = {
 
 
 def _table(name: str, *parts: Any, **options: Any) -> Table:
-    return Table(name, metadata, *parts, **IN_MYSQL, **options)
+    return Table(name, metadata, *parts, **options)
+
+
+def name_mysql_options() -> None:
+    """Tell the tables how MySQL and MariaDB are to create them; nobody else need know.
+
+    SQLAlchemy loads a dialect to check its options: a tenth of a second of each start.
+    """
+    for table in metadata.tables.values():
+        for option, value in _IN_MYSQL.items():
+            table.dialect_kwargs[option] = value
 
 
 def _string(name: str, length: int, **options: Any) -> Column[str]:
@@ -56,7 +67,7 @@ def _small(name: str) -> Column[int]:
     return Column(name, Integer, nullable=False, default=0)
 
 
-def _added(name: str, kind: type[Integer]) -> Column[int]:
+def _added(name: str, kind: type[Integer | Double[Any]]) -> Column[int]:
     """Return a number of a table that had rows before it had this column."""
     return Column(name, kind, nullable=False, default=0, server_default="0")
 
@@ -77,6 +88,20 @@ stores = _table(
     _text("breaker_reason"),
     _added("breaker_until", BigInteger),  # while it's open: when a run may probe the store again
     _added("breaker_trips", Integer),  # how often it opened in a row: the back-off's exponent
+    _added("slow_steps", Integer),  # how often the delay was doubled when the last run ended: core.pacing
+    _added("slow_at", BigInteger),
+    Column("planner", text()),  # JSON: core.planner.knowledge.Knowledge; NULL: nothing yet
+)
+
+robots = _table(
+    "robots",
+    _store(),
+    Column("origin", key(ORIGIN_LENGTH), nullable=False),  # scheme and authority: each has its own (RFC 9309 §2.3)
+    Column("url", text(), nullable=False),  # where it was read, after redirects
+    Column("status", Integer, nullable=False),
+    Column("body", text(), nullable=False),
+    _number("fetched_at"),
+    PrimaryKey("store", "origin"),
 )
 
 pages = _table(
@@ -111,8 +136,44 @@ pages = _table(
     Column("delisted_at", BigInteger),
     Column("unnamed_since", BigInteger),  # complete rounds enough of its source don't name it: when one last did
     Column("stray_hash", String(32)),  # core.soft404, where the last answer was a page without a product
+    # What the planner knows of it: core.planner.
+    _added("change_credit", Double),
+    _added("exposure_h", Double),
+    _added("listed_at", BigInteger),  # when a card showed it last
+    _added("signal", SmallInteger),  # core.planner.hazard.Flag
+    Column("value", Double, nullable=False, default=1, server_default="1"),  # of a change, beside others
+    _added("category_id", Integer),
+    _added("view_id", BigInteger),  # the catalogue page that shows its card
+    Column("card_price_minor", BigInteger),  # as its card showed it last
+    _added("card_stock", SmallInteger),  # the same: core.planner.cards.Stock
+    Column("carded_at", BigInteger),  # when a card brought a change that its page hasn't confirmed; NULL: none
     Unique("store", "url_key"),
     Index("ix_pages_due", "store", "status", "next_due_at", "id"),  # the order in which pages are claimed
+)
+
+categories = _table(
+    "categories",
+    Column("id", identity(), primary_key=True),
+    _store(),
+    Column("name", wide_key(GROUP_LENGTH), nullable=False),
+    Column("mean", Double, nullable=False, default=0),  # changes an hour
+    Column("seen", Double, nullable=False, default=0),  # changes of late, and how many were expected
+    Column("expected", Double, nullable=False, default=0),
+    _number("at"),
+    Unique("store", "name"),
+)
+
+catalogue_views = _table(
+    "catalogue_views",
+    Column("id", identity(), primary_key=True),
+    _store(),
+    Column("walk", wide_key(WALK_LENGTH), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("url", text(), nullable=False),
+    _number("viewed_at"),
+    _small("cards"),  # that it showed
+    _text("shown"),  # JSON: the ids of their pages, in its order
+    Unique("store", "walk", "number"),
 )
 
 aliases = _table(
@@ -182,8 +243,8 @@ offers = _table(
     Column("regular_price_minor", BigInteger),
     Column("currency", String(3)),
     Column("availability", String(32)),
-    # "seen" on the page; "rebased": the parser moved, not the market; "corrected": the same page read again, at the
-    # page's own time.
+    # "seen" on the page; "card": on its card; "rebased": the parser moved, not the market; "corrected": the same page
+    # read again, at the page's own time.
     _string("cause", 16),
     _number("run_id"),
     _number("at"),
@@ -258,7 +319,9 @@ tiers = _table(
     _small("failures"),  # in a row, since the last success
     _number("tried_at"),
     _number("worked_at"),
+    _number("filled_at"),  # when it last had the fields that a cheaper tier's page lacked
     _number("retry_at"),  # a tier that was left: when it's probed again
+    _small("trips"),  # how often it was left, or probed in vain, in a row: the back-off's exponent
     _text("reason"),  # of the last failure
     PrimaryKey("store", "page_type", "tier"),
 )
@@ -270,6 +333,7 @@ spending = _table(
     Column("day", Integer, nullable=False, autoincrement=False),  # days since the epoch, UTC
     Column("tier", String(16), nullable=False),
     Column("page_type", String(16), nullable=False),
+    Column("currency", String(3), nullable=False),  # "": the tier wasn't priced
     _number("visits"),
     _number("requests"),
     _number("bytes"),
@@ -277,7 +341,7 @@ spending = _table(
     _number("browser_ms"),
     _number("billed"),
     _number("cost_micro"),
-    PrimaryKey("store", "day", "tier", "page_type"),
+    PrimaryKey("store", "day", "tier", "page_type", "currency"),
 )
 
 visits = _table(
@@ -301,6 +365,7 @@ visits = _table(
     _added("billed", Integer),
     _added("cost_micro", BigInteger),
     Column("steps", text()),  # escalations to another tier, one on a line; NULL: none
+    Column("lane", String(16), nullable=False, default="", server_default=""),  # why: core.planner.scoring.Lane
 )
 
 blocks = _table(
@@ -391,5 +456,7 @@ runs = _table(
     _number("pages_known"),
     _number("listings_known"),
     _text("walks_reason"),
+    Column("overrides", text()),  # JSON: [{what, who, why}]; NULL: none
+    Column("plan", text()),  # JSON: db.planned_runs.PlanNote; NULL: it had none
     sqlite_autoincrement=True,  # a run's number is never given twice
 )

@@ -5,25 +5,57 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
+from storebot.core import breaker
+from storebot.core.breaker import Breaker, State
 from storebot.core.delist import Rules, is_trusted
-from storebot.core.gate import State
+from storebot.core.gate import State as GateState
 from storebot.core.gate_limits import Declared
+from storebot.core.month import Month
+from storebot.core.overrides import Override
+from storebot.core.pacing import Pace
+from storebot.core.planner import value
+from storebot.core.planner.planned import PlannedRun
+from storebot.core.planner.terms import Orders, Terms
+from storebot.core.rung import Rung
 from storebot.core.soft404 import known_strays
-from storebot.db import canonicals, delisting, holds, leases, listings, pages, promotion, rounds, runs, visits, walks
+from storebot.db import (
+    breakers,
+    canonicals,
+    delisting,
+    following,
+    holds,
+    knowledge,
+    leases,
+    listings,
+    pages,
+    planned_runs,
+    promotion,
+    retention,
+    rounds,
+    runs,
+    spending,
+    tiers,
+    values,
+    visits,
+    walks,
+)
 from storebot.db.database import Database, now_ms
 from storebot.db.holders import is_alive, this_process
+from storebot.db.learning import Learner
+from storebot.db.planned_claims import PlannedClaims
 from storebot.db.retry import retrying
 from storebot.db.saver import Saver
 from storebot.exceptions import StorebotError
-from storebot.items import Outcome, Record, Round, RunStatus, Target
+from storebot.items import CatalogPage, Expense, Outcome, Outlay, Record, Round, RunStatus, Target, Tier, Visit
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +63,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Saved = visits.Saved
 Claim = Callable[[Connection], list[Target]]
+_NAMES = 20  # pages that are named, with their addresses, take the memory of one that was read
+_FORGOTTEN = 100_000  # visits at the end of one run, at most: some seconds
+_ENDED_BY_ITSELF = (RunStatus.COMPLETE, RunStatus.PARTIAL, RunStatus.HELD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +84,13 @@ class SessionOptions:
     error_backoff_ms: int
     gate: Declared = field(default_factory=Declared)  # what the store file says of its write gate
     delist: Rules = field(default_factory=Rules)
+    keep_visits_ms: int = 0  # 0: for ever
+    currency: str = ""  # of the store's prices
+    currencies: Mapping[Tier, str] = field(default_factory=dict)  # the same for each tier that is priced
+    overrides: tuple[Override, ...] = ()  # for the run's row
+    force: str = ""  # "who: why", to ask a store whose breaker is open
+    orders: Orders = field(default_factory=Orders)  # of a refresh: by which budget it chooses
+    heads: int = 0  # catalogue pages that each refresh reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +107,7 @@ class Standing:
     change_events: int = 0
     held: int = 0  # pages whose change the write gate holds
     held_why: str = ""  # the sentence of the gate that holds most of them
+    used: tiers.Used = field(default_factory=tiers.Used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +134,25 @@ class Session:
         self.started_ms = 0  # by the database's clock
         self.origin = 0  # which database this is: the start of the store's first run in it
         self.due = 0  # pages that were due when the run began
+        self.pages_read = 0  # that have a record
+        self.latency_ms = 0  # of an answer to the last run; 0 where it isn't known
+        self.breaker = Breaker()
+        self.overrides: tuple[Override, ...] = ()
+        self.probes = False  # whether one request has to work before any other is sent
+        self.pace = Pace()  # how slowly the last run had to ask
+        self.rungs: tuple[Rung, ...] = ()  # what earlier runs learned of the store's tiers
         self.strays: frozenset[str] = frozenset()  # for core.soft404
+        self.spent_in_month = Expense()  # by all runs of the month in which this one began, before it
+        self.spared_ms = 0  # so much longer a page isn't due: a budget is running out
+        self.terms: Terms | None = None  # None: the run isn't limited, and visits what is due
+        self.views: list[tuple[int, str]] = []  # catalogue pages that the plan wants to see: id and address
+        self.left: Callable[[], int] = _without_end  # how many pages may still be asked for
+        self._claims: PlannedClaims | None = None
+        self._learner: Learner | None = None
         self._delisted = 0  # events
         self._ahead_ms = 0
         self._withheld: dict[str, str] = {}  # for claim_due, as long as a feed is the one to say what is due
-        self._saver: Saver[Record, Saved] | None = None
+        self._saver: Saver[Record | Outlay, Saved] | None = None
         self._on_saved: Callable[[Sequence[Saved]], None] = _unheard
         self._run: visits.RunContext | None = None
 
@@ -113,37 +170,40 @@ class Session:
         """Take the store's lease, close what dead runs left open, and start a run.
 
         ``keep`` is called before a commit with what it makes of the records; raises it, nothing is committed.
-        Raises `StoreBusy` when another run has the store, and what `Database.open` raises. The callbacks run on the
-        saver's thread.
+        Raises `StoreBusy` when another run has the store, `BreakerOpen` when it's left alone, and what `Database.open`
+        raises. The callbacks run on the saver's thread.
         """
         session = cls(Database.open(url, require_absolute=require_absolute), options)
         try:
             retrying(session.database, session._begin)
+            if options.kind == "refresh":
+                session._value_anew()
         except BaseException:
             session.database.dispose()
             raise
         session._on_saved = on_saved
         session._saver = Saver(
             session.database,
-            partial(_save, session._context, keep),
+            partial(_save, session._context, options.currencies, keep),
             max_rows=options.commit_rows,
             max_wait_s=options.commit_s,
             on_saved=session._committed,
             on_failed=on_failed,
-            refused=visits.refused,
+            refused=_refused,
+            weight=_weight,
         )
         return session
 
     @property
     def unsaved(self) -> int:
-        """Records that wait for their commit."""
+        """Records that wait for their commit; a page of a walk counts for more, by what it names and carries."""
         return self._thread.pending
 
     def now_ms(self) -> int:
         """Return the time as the database has it: a page's next time must not depend on this machine's clock."""
         return int(time.time() * 1000) + self._ahead_ms
 
-    def submit(self, record: Record) -> None:
+    def submit(self, record: Record | Outlay) -> None:
         """Hand one record to the saving thread; it is written with the next group commit."""
         self._thread.submit(record)
 
@@ -163,37 +223,110 @@ class Session:
         """Claim pages that were never read. A backfill takes those that failed in an earlier run whenever it's started:
         somebody asked for it again. A refresh, which a clock starts, leaves them their back-off."""
         again_ms = max(self.options.error_backoff_ms - 1, 0) if self.options.kind == "backfill" else 0
-        return self._claim(pages.claim_pending, conn, due_before=self.started_ms + again_ms)
+        return self._claim(pages.claim_pending, conn, self.options.claim_batch, due_before=self.started_ms + again_ms)
 
     def claim_due(self, conn: Connection) -> list[Target]:
-        """Claim pages that were never read, and when there is none, pages that were due when the run began."""
+        """Claim pages that were never read, and when there is none, pages that were due when the run began.
+
+        With a plan: its pages, in its order.
+        """
+        if self._claims is not None:
+            return self._claims.claim(conn)
         return self.claim_pending(conn) or self._claim(
-            pages.claim_due, conn, due_before=self.started_ms, **self._withheld
+            pages.claim_due, conn, self.options.claim_batch, due_before=self.started_ms - self.spared_ms
         )
 
-    def _claim(
-        self, verb: Callable[..., list[Target]], conn: Connection, due_before: int, **withheld: str
-    ) -> list[Target]:
+    def _claim(self, verb: Callable[..., list[Target]], conn: Connection, what: object, **more: Any) -> list[Target]:
         options = self.options
+        withheld = self._withheld if verb is not pages.claim_pending else {}
         return verb(
             conn,
             options.store,
             self.token,
-            options.claim_batch,
+            what,
             options.lease_s,
-            due_before,
             parser_version=options.parser_version,
             hash_version=options.hash_version,
+            validators=self.learner.may_ask_conditionally(self.now_ms()),
             **withheld,
+            **more,
         )
 
-    def keep(self, conn: Connection) -> None:
-        """Extend the lease and the claims. Raises `LeaseLost`."""
+    # --- the plan ---------------------------------------------------------------------------------------------------
+
+    @property
+    def learner(self) -> Learner:
+        """What the run learns of the store; it belongs to the saving thread."""
+        if self._learner is None:
+            raise RuntimeError("a session is used before open() made it ready")
+        return self._learner
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the run goes by a plan, which is made when its discovery has ended."""
+        return self.terms is not None or (self.options.kind == "refresh" and self.options.orders.full)
+
+    def remember(self, conn: Connection) -> None:
+        """Save what the run has learned by now."""
+        self.learner.save(conn, now=True)
+
+    def draw_up(self, requests: int) -> PlannedRun:
+        """Make the run's plan, with so many requests, from what is saved. It reads only, for some seconds."""
+        from storebot.db.planning import make_plan  # and numpy, which a run without a plan need not wait for
+
+        store, terms = self.options.store, self.terms
+        with self.database.explaining(), self.database.read() as conn:
+            make = partial(make_plan, conn, store, requests, now_ms=self.now_ms(), seed=self.run_id)
+            return make(sweep=terms.sweep, every_h=terms.every_h) if terms else make(full=True)
+
+    def follow(self, conn: Connection, plan: PlannedRun, discovery: int) -> None:
+        """Claim by a plan from now on, and keep it with the run; ``discovery`` are the requests that were spent."""
+        options, learner, terms = self.options, self.learner, self.terms
+        learner.memory.knowledge.threshold, learner.memory.sweep_after = plan.threshold, plan.sweep_after
+        following.date_anew(conn, plan.due_anew)
+        if terms is not None:
+            following.note(conn, self.run_id, plan, terms, options.orders, discovery)
+        self.views = following.addresses(conn, plan.views)
+        learner.flagged.clear()
+        learner.save(conn, now=True)
+        self._claims = PlannedClaims(
+            plan,
+            self._claim,
+            flagged=learner.flagged,
+            started_ms=self.started_ms,
+            planned_ms=self.now_ms(),
+            batch=options.claim_batch,
+            left=lambda: self.left(),
+        )
+        lanes = ", ".join(f"{len(ids)} {lane.value}" for lane, ids in plan.lanes.items())
+        logger.info("%s: the plan: %s, %d catalogue pages", options.store, lanes or "no page", len(self.views))
+
+    def _value_anew(self) -> None:
+        """Give the pages their value by the store file's rules where these are other ones than before."""
+        rules, memory = self.options.orders.rules, self.learner.memory
+        if memory.values_by != (digest := value.digest(rules)):
+            values.value_anew(self.database, self.options.store, rules)
+            memory.values_by = digest
+
+    def shut(self, conn: Connection, reason: str, chance: float, until_ms: int = 0) -> None:
+        """Open the store's breaker: it says no. ``until_ms`` is when it wants to be asked again, if it says so."""
+        leases.check(conn, self.options.store, self.token)
+        self.breaker = breaker.opened(self.breaker, now_ms(conn), reason, chance=chance, asked_until_ms=until_ms)
+        breakers.record(conn, self.options.store, self.breaker)
+
+    def close_breaker(self, conn: Connection) -> None:
+        """Close the store's breaker: the probe worked."""
+        self.breaker = breaker.closed(self.breaker)
+        breakers.record(conn, self.options.store, self.breaker)
+
+    def keep(self, conn: Connection, rungs: Sequence[Rung] = ()) -> None:
+        """Extend the lease and the claims, and save what the run has learned of the tiers. Raises `LeaseLost`."""
         options = self.options
         leases.extend(conn, options.store, self.token, options.lease_s)
+        tiers.save(conn, options.store, rungs)
         pages.extend_claims(conn, options.store, self.token, options.lease_s)
 
-    def close(self, judge: Callable[[Standing], Finding], *, whole: bool = True) -> None:
+    def close(self, judge: Callable[[Standing], Finding], *, whole: bool = True, rungs: Sequence[Rung] = ()) -> None:
         """Save what is left, decide on what waits in the write gate, settle what pages say of their true address, give
         back what was claimed, write the run row as ``judge`` finds, and release the lease.
 
@@ -204,15 +337,16 @@ class Session:
             self._thread.close()
             if whole:
                 self._decide()
-            retrying(self.database, self._settle)
+            retrying(self.database, partial(self._settle, rungs=rungs))
         finally:
             try:
                 retrying(self.database, partial(self._end, judge=judge))
+                self._forget()
             finally:
                 self.database.dispose()
 
     @property
-    def _thread(self) -> Saver[Record, Saved]:
+    def _thread(self) -> Saver[Record | Outlay, Saved]:
         if self._saver is None:
             raise RuntimeError("a session is used before open() made it ready")
         return self._saver
@@ -220,29 +354,51 @@ class Session:
     def _begin(self, conn: Connection) -> None:
         options = self.options
         leases.take(conn, options.store, self.token, this_process(), options.lease_s, is_alive)
+        self.breaker, forced = breakers.ask(conn, options.store, options.kind, options.force)
+        self.overrides = (*options.overrides, *forced)
+        self.probes = self.breaker.state is State.HALF_OPEN
         runs.mark_interrupted(conn, options.store)
         pages.release(conn, options.store, keep_token=self.token)
+        self.latency_ms = runs.last_latency_ms(conn, options.store)
         self.run_id = runs.start(
-            conn, options.store, options.kind, parser_version=options.parser_version, hash_version=options.hash_version
+            conn,
+            options.store,
+            options.kind,
+            parser_version=options.parser_version,
+            hash_version=options.hash_version,
+            overrides=self.overrides,
         )
         leases.note_run(conn, options.store, self.token, self.run_id)
         self.started_ms = now_ms(conn)
         self.origin = runs.first_started(conn, options.store)
         self._ahead_ms = self.started_ms - int(time.time() * 1000)
-        self.strays = known_strays(pages.strays(conn, options.store), pages.read_count(conn, options.store))
+        self.pages_read = pages.read_count(conn, options.store)
+        self.strays = known_strays(pages.strays(conn, options.store), self.pages_read)
+        self.pace = breakers.pace(conn, options.store, self.started_ms)
+        self.rungs = tiers.load(conn, options.store)
+        month = Month.at(self.started_ms).days
+        self.spent_in_month = spending.spent_on(conn, options.store, month, options.currency)
         if options.kind == "refresh":
             self.due = pages.due_count(conn, options.store, self.started_ms)
+            self.terms = planned_runs.terms_of(conn, options.store, options.orders, self.started_ms, options.heads)
+        memory = knowledge.load(conn, options.store, self.started_ms)
+        self._learner = Learner(options.store, memory, planned=self.terms is not None, rules=options.orders.rules)
         run = self._new_context()
         gate = promotion.open_gate(conn, run, options.gate, self.started_ms)
         self._run = replace(run, gate=gate)
 
     def _committed(self, saved: Sequence[Saved]) -> None:
         """Count what a commit brought, and publish what waited if the gate is open by it."""
+        self.learner.committed()
+        if self._claims is not None:
+            for one in saved:
+                if one.outcome is Outcome.HELD and isinstance(one.record, Visit):
+                    self._claims.look_again(one.record.target.page_id)
         self._on_saved(saved)
         run = self._context
         assert run.gate is not None
         visits.count(run.gate, saved)
-        if run.gate.waiting and run.gate.judge().state is State.OPEN:
+        if run.gate.waiting and run.gate.judge().state is GateState.OPEN:
             for published in promotion.promote(self.database, run, run.gate):
                 self._on_saved(published)
 
@@ -252,9 +408,13 @@ class Session:
         for published in promotion.finish(self.database, run, run.gate):
             self._on_saved(published)
 
-    def _settle(self, conn: Connection) -> None:
+    def _settle(self, conn: Connection, rungs: Sequence[Rung]) -> None:
         leases.check(conn, self.options.store, self.token)
+        tiers.save(conn, self.options.store, rungs)
         canonicals.settle(conn, self.options.store, now_ms(conn))
+        with self.learner.attempt(conn):
+            self.learner.learn_means(conn, now_ms(conn))
+            self.learner.save(conn, now=True)
         outcomes = runs.tally(conn, self.run_id)
         if outcomes.get(Outcome.MISSING) and is_trusted(outcomes) and not holds.held_by(conn, self.run_id):
             self._delisted = delisting.confirm(conn, self.options.store, self.run_id, self.options.delist, now_ms(conn))
@@ -267,18 +427,20 @@ class Session:
         held = holds.held_by(conn, self.run_id)
         known = sum(pages.counts(conn, store).values())
         sold = listings.count(conn, store)
+        way = "planned" if self.is_planned else kind
         finding = judge(
             Standing(
                 listings_known=sold,
                 outcomes=outcomes,
                 pages_known=known,
                 pages_read=pages.read_count(conn, store),
-                pages_left=pages.left(conn, store, kind, self.started_ms),
+                pages_left=pages.left(conn, store, way, self.started_ms, self.started_ms - self.spared_ms),
                 pages_waiting=pages.waiting(conn, store, self.started_ms, self.options.error_backoff_ms),
                 rows_written=totals.rows_written,
                 change_events=totals.change_events + self._delisted,
                 held=sum(count for _, _, count in held),
                 held_why=held[0][1] if held else "",
+                used=tiers.used(conn, [self.run_id]).get(self.run_id, tiers.Used()),
             )
         )
         runs.finish(
@@ -296,9 +458,19 @@ class Session:
             listings_known=sold,
         )
         self._end_rounds(conn, finding.rounds)
+        calm = finding.status in _ENDED_BY_ITSELF and any(outcomes.get(outcome) for outcome in Outcome if outcome.seen)
+        breakers.record_end(conn, store, self.token, self.pace, calm=calm)
         if kind == "backfill" and finding.status is RunStatus.COMPLETE:
             walks.close_walks(conn, store)
         leases.release(conn, store, self.token)
+
+    def _forget(self) -> None:
+        """Let go of visits that are older than they have to be kept."""
+        if keep_ms := self.options.keep_visits_ms:
+            gone = retention.forget(self.database, self.options.store, self.now_ms() - keep_ms, most=_FORGOTTEN)
+            logger.log(
+                logging.INFO if gone else logging.DEBUG, "%s: %d old visits were forgotten", self.options.store, gone
+            )
 
     def _end_rounds(self, conn: Connection, judged: Mapping[Round, str]) -> None:
         """End the rounds that the run began, and find the pages that aren't named any more."""
@@ -330,7 +502,13 @@ class Session:
             error_backoff_ms=options.error_backoff_ms,
             parser_version=options.parser_version,
             hash_version=options.hash_version,
+            learner=self._learner,
         )
+
+
+def _without_end() -> int:
+    """Return how many pages may be asked for where nothing limits them."""
+    return sys.maxsize
 
 
 def _unheard(saved: Sequence[Saved]) -> None:
@@ -341,13 +519,24 @@ def _nothing(conn: Connection) -> None:
     """Do nothing: a call that returns when everything before it is committed."""
 
 
+def _weight(record: Record | Outlay) -> int:
+    """Return for how many records one counts while it waits: what a sitemap names is in memory as long as it does."""
+    return 1 + len(record.found) // _NAMES + len(record.visits) if isinstance(record, CatalogPage) else 1
+
+
+def _refused(record: Record | Outlay, error: Exception) -> Record | None:
+    return None if isinstance(record, Outlay) else visits.refused(record, error)
+
+
 def _save(
     context: visits.RunContext,
+    currencies: Mapping[Tier, str],
     keep: Callable[[Sequence[Saved]], None] | None,
     conn: Connection,
-    records: Sequence[Record],
+    records: Sequence[Record | Outlay],
 ) -> Sequence[Saved]:
-    saved = visits.save(conn, context, records)
+    saved = visits.save(conn, context, [record for record in records if not isinstance(record, Outlay)])
+    spending.add(conn, context.store, currencies, records)
     if keep is not None:  # before the commit: no record may stand without the page that it was read from
         keep(saved)
     return saved

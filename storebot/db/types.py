@@ -16,6 +16,7 @@ WALK_LENGTH = 600  # in utf8mb4, with the store's name: the same limit
 VARIANT_LENGTH = 255
 STAGE_LENGTH = 64
 GROUP_LENGTH = 255
+ORIGIN_LENGTH = 300  # a host name has 253 characters, an authority a port beside it
 
 
 class _MediumText(Text):

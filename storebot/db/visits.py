@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select
@@ -12,20 +13,23 @@ from sqlalchemy import Connection, bindparam, insert, select
 from storebot.core.delist import dead_link_ms, next_look_ms
 from storebot.core.gate_facts import Facts, Kind
 from storebot.core.likeness import likeness
-from storebot.db import carried, gating, holds, leases, listings, moves, walks
+from storebot.core.planner.hazard import Flag
+from storebot.core.planner.lanes import Lane
+from storebot.db import cards, carried, gating, holds, leases, listings, moves, walks
 from storebot.db.batch import Batch, renamed
 from storebot.db.canonicals import fall_back
-from storebot.db.compare import Compared, Known, compare, first_seen, relist
+from storebot.db.compare import Compared, Known, compare, confirms_card, first_seen, relist
 from storebot.db.context import RunContext as RunContext
 from storebot.db.context import carried_version as carried_version
 from storebot.db.discovery import discover, is_key
 from storebot.db.gating import Decided, Gate, Gated
 from storebot.db.held_visit import packed, unpacked
+from storebot.db.learning import Lesson
 from storebot.db.schema import pages
 from storebot.db.schema import visits as ledger
 from storebot.db.types import AnyRow
 from storebot.db.validators import entity_tag, http_date
-from storebot.items import NOT_OBSERVED, CatalogPage, Discovered, Outcome, PageStatus, Record, Visit, WalkEnd
+from storebot.items import CARD, NOT_OBSERVED, CatalogPage, Discovered, Outcome, PageStatus, Record, Visit, WalkEnd
 
 _CLAIMED = (
     select(
@@ -40,6 +44,16 @@ _CLAIMED = (
         pages.c.checked_at,
         pages.c.delisted_at,
         pages.c.unnamed_since,
+        pages.c.etag,
+        pages.c.last_modified,
+        pages.c.change_credit,
+        pages.c.exposure_h,
+        pages.c.listed_at,
+        pages.c.signal,
+        pages.c.value,
+        pages.c.category_id,
+        pages.c.card_price_minor,
+        pages.c.carded_at,
     )
     .where(pages.c.store == bindparam("of_store"), pages.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(pages.c.id)
@@ -59,6 +73,7 @@ class Saved(NamedTuple):
     reason: str = ""
     new_pages: int = 0
     facts: Facts | None = None  # of a visit that differs from what is published, for the run's tally
+    cards_same: int = 0  # of a page of a walk: cards whose price is believed, and is the one that is published
     instead_of: Outcome | None = None  # as which the visit was told of before
 
 
@@ -85,32 +100,58 @@ def save(conn: Connection, run: RunContext, records: Sequence[Record]) -> list[S
     batch may then be committed. A visit whose claim another worker has by now writes nothing: its outcome is
     ``skipped`` with the reason.
     """
+    with run.learning(conn):
+        return _save(conn, run, records)
+
+
+def _save(conn: Connection, run: RunContext, records: Sequence[Record]) -> list[Saved]:
     leases.check(conn, run.store, run.lease_token)
-    brought = {
-        place: carried.claimed(conn, run, record)
-        for place, record in enumerate(records)
-        if isinstance(record, CatalogPage) and record.visits
-    }
+    shown = Batch()
+    brought = _brought(conn, run, records, shown)
     fetched = [record for record in records if isinstance(record, Visit)]
     unfetched = [visit for one in brought.values() for visit in one.visits]
     visits = fetched + unfetched
     known = _claimed(conn, run.store, visits)
     _take_over(run, known, unfetched)
     before = listings.by_page(conn, _to_compare(run, known, visits))
-    work = _Work(conn, run, known, before, Batch())
+    work = _Work(conn, run, known, before, shown)
     for place, record in enumerate(records):
         of_page = brought.get(place)
         for visit in of_page.visits if of_page else ():
             work.saved.append(_visited(work, visit))
-        work.saved.append(
-            _visited(work, record)
-            if isinstance(record, Visit)
-            else _walked(work, record, of_page.new_pages if of_page else 0)
-        )
+        work.saved.append(_visited(work, record) if isinstance(record, Visit) else _walked(work, record, of_page))
     if run.gate is not None:
         _let_through(work, run.gate)
-    work.rows.write(conn)
+    _write(work)
+    if run.learner is not None:
+        cards.learn_pairs(conn, run.learner, _looked_at(work))
+        run.learner.save(conn)
     return work.saved
+
+
+def _brought(
+    conn: Connection, run: RunContext, records: Sequence[Record], rows: Batch
+) -> dict[int, carried.CarriedVisits]:
+    """Return, by place, what pages of walks bring: products whole, or their cards."""
+    taken: set[int] = set()  # pages whose cards brought a price: one look in a batch does
+    found: dict[int, carried.CarriedVisits] = {}
+    for place, record in enumerate(records):
+        if isinstance(record, CatalogPage) and record.visits:
+            found[place] = carried.claimed(conn, run, record)
+        elif isinstance(record, CatalogPage) and record.cards and run.learner is not None:
+            found[place] = cards.looked(conn, run, run.learner, record, taken, rows)
+    return found
+
+
+def _looked_at(work: _Work) -> dict[int, int]:
+    """Return, of pages that were seen themselves, the price that their card had shown within the hour before."""
+    visits = [one.record for one in work.saved if isinstance(one.record, Visit) and one.outcome and one.outcome.seen]
+    looks = ((work.known.get(visit.target.page_id), visit) for visit in visits if not visit.source)
+    return {
+        page.id: price
+        for page, visit in looks
+        if page is not None and (price := cards.price_before(page, visit.at_ms)) is not None
+    }
 
 
 def publish(conn: Connection, run: RunContext, held: Sequence[AnyRow]) -> list[Saved]:
@@ -119,30 +160,44 @@ def publish(conn: Connection, run: RunContext, held: Sequence[AnyRow]) -> list[S
     It has the record, the history and the events that the visit would have had. One is ``skipped``, with the reason and
     with nothing written, if the page was read again or claimed meanwhile. Raises `LeaseLost`.
     """
+    with run.learning(conn):
+        return _publish(conn, run, held)
+
+
+def _publish(conn: Connection, run: RunContext, held: Sequence[AnyRow]) -> list[Saved]:
     leases.check(conn, run.store, run.lease_token)
     page_ids = sorted({row.page_id for row in held})
-    known = {row.id: Known(*row) for row in conn.execute(_CLAIMED, {"of_store": run.store, "ids": page_ids})}
+    known = {row.id: _known(row) for row in conn.execute(_CLAIMED, {"of_store": run.store, "ids": page_ids})}
     work = _Work(conn, run, known, listings.by_page(conn, page_ids), Batch())
     saved = [_published(work, row) for row in held]
-    work.rows.write(conn)
+    _write(work)
     return saved
 
 
+def _write(work: _Work) -> None:
+    """Learn from what is written, and write it."""
+    if work.run.learner is not None:
+        work.run.learner.learn(work.conn, work.rows.lessons)
+    work.rows.lessons.clear()
+    work.rows.write(work.conn)
+
+
 def observed(saved: Sequence[Saved]) -> Iterator[tuple[Outcome | None, Facts | None]]:
-    """Yield outcome and facts of the visits of product pages: what a gate counts."""
+    """Yield outcome and facts of the visits of product pages, and of cards that were compared: what a gate counts."""
     for one in saved:
         if isinstance(one.record, Visit) and one.record.target.page_id:
             yield one.outcome, one.facts
+        yield from repeat((Outcome.UNCHANGED, None), one.cards_same)
 
 
 def refused(record: Record, error: Exception) -> Visit | CatalogPage | None:
     """Return what takes the place of a record whose values the database refuses; None where nothing can.
 
-    A page of a walk that carries products then only names them, so that each is fetched and judged by itself. Nothing
-    else of a walk has such a place: its checkpoint would claim rows that aren't stored.
+    A page of a walk that carries products, or cards, then only names them: each is fetched and judged by itself.
+    Nothing else of a walk has such a place: its checkpoint would claim rows that aren't stored.
     """
-    if isinstance(record, CatalogPage) and record.visits:
-        return replace(record, visits=())
+    if isinstance(record, CatalogPage) and (record.visits or record.cards):
+        return replace(record, visits=(), cards=())
     if not isinstance(record, Visit):
         return None
     reason = f"the database refused its values: {type(error).__name__}"
@@ -164,7 +219,11 @@ def _claimed(conn: Connection, store: str, visits: Sequence[Visit]) -> dict[int,
     ids = sorted({visit.target.page_id for visit in visits} - {0})
     if not ids:
         return {}
-    return {row.id: Known(*row) for row in conn.execute(_CLAIMED, {"of_store": store, "ids": ids})}
+    return {row.id: _known(row) for row in conn.execute(_CLAIMED, {"of_store": store, "ids": ids})}
+
+
+def _known(row: AnyRow) -> Known:
+    return Known(*row)
 
 
 def _take_over(run: RunContext, known: Mapping[int, Known], visits: Sequence[Visit]) -> None:
@@ -192,6 +251,7 @@ def _unchanged(run: RunContext, page: Known, visit: Visit) -> bool:
         page.content_hash == visit.content_hash
         and (page.details_hash or "") == visit.details_hash
         and not _rebased(run, page, visit)
+        and not confirms_card(page, visit)
     )
 
 
@@ -199,16 +259,17 @@ def _rebased(run: RunContext, page: Known, visit: Visit) -> bool:
     return page.parser_version != run.version_of(visit) or page.hash_version != run.hash_version
 
 
-def _walked(work: _Work, page: CatalogPage | WalkEnd, new_pages: int) -> Saved:
+def _walked(work: _Work, page: CatalogPage | WalkEnd, brought: carried.CarriedVisits | None) -> Saved:
     if isinstance(page, WalkEnd):
         if page.checkpoint:
             walks.end_walk(work.conn, page.store, page.walk, page.state, page.reason)
         return Saved(page)
-    if not page.visits:
-        new_pages = discover(work.conn, page.store, page.found, page.at_ms, named=page.round)
+    if brought is None:
+        new = discover(work.conn, page.store, page.found, page.at_ms, named=page.round, learner=work.run.learner)
+        brought = carried.CarriedVisits([], new)
     if page.checkpoint:
         walks.commit_page(work.conn, work.run.run_id, page)
-    return Saved(page, new_pages=new_pages)
+    return Saved(page, new_pages=brought.new_pages, cards_same=brought.cards_same)
 
 
 def _visited(work: _Work, visit: Visit) -> Saved:
@@ -221,6 +282,8 @@ def _visited(work: _Work, visit: Visit) -> Saved:
             reason = f"claim lost: another worker has {target.url_key} by now, so nothing of this visit is saved"
             return Saved(visit, Outcome.SKIPPED, reason=reason)
         page.claim_token = ""  # a second visit in this batch doesn't hold the claim any more
+        if visit.false_304 and work.run.learner is not None:
+            work.run.learner.saw_false_304(visit)
         outcome, reason, compared = (
             _parsed(work, page, visit) if visit.outcome is None else _unparsed(work, page, visit)
         )
@@ -282,7 +345,9 @@ def _is_gated(work: _Work, page: Known, visit: Visit) -> bool:
 
 
 def _accept(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
-    """Let a page that was read be what is published."""
+    """Let a page that was read, or what a card says of it, be what is published."""
+    if visit.source == CARD:
+        return _carded(work, page, visit)
     if page.content_hash is None:
         outcome, compared = Outcome.NEW, first_seen(work.rows, work.run, page, visit)
     elif _unchanged(work.run, page, visit):
@@ -307,8 +372,38 @@ def _accept(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compa
         "next_due_at": visit.at_ms + work.run.revisit_after_ms,
         "canonical_key": visit.canonical_key or None,
     }
-    work.rows.add("page_parsed", {"of_page": page.id, **renamed(accepted)})
+    comparable = page.content_hash is not None and not _rebased(work.run, page, visit)
+    changed = outcome is Outcome.CHANGED if comparable else None
+    _look(work, "page_parsed", page, visit, accepted, changed=changed, visible=compared.on_card)
     return outcome, visit.reason, compared
+
+
+def _carded(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Compared]:
+    """Let the price on a page's card be published. The page itself wasn't looked at: it's fetched in full next time."""
+    compared = compare(work.rows, work.run, page, visit, work.before.get(page.id, {}), silent=False)
+    carded = {"content_hash": visit.content_hash, "carded_at": visit.at_ms, "signal": Flag.NONE.value}
+    known = {name: getattr(page, name) for name in ("change_credit", "exposure_h")}
+    row = {"of_page": page.id, **renamed({**carded, **known})}
+    work.rows.add("page_carded", row)
+    work.rows.lessons.append(Lesson(page, visit, row, changed=True, visible=True))
+    return Outcome.CHANGED if compared.changes else Outcome.UNCHANGED, visit.reason, compared
+
+
+def _look(
+    work: _Work,
+    statement: str,
+    page: Known,
+    visit: Visit,
+    values: Mapping[str, Any],
+    *,
+    changed: bool | None,
+    visible: bool = False,
+) -> None:
+    """Write a look at a page into its row, and have it be learned from."""
+    known = {name: getattr(page, name) for name in ("change_credit", "exposure_h", "listed_at", "value", "category_id")}
+    row = {"of_page": page.id, **renamed({**values, **known})}
+    work.rows.add(statement, row)
+    work.rows.lessons.append(Lesson(page, visit, row, changed, visible))
 
 
 def _moves(page: Known, visit: Visit) -> bool:
@@ -323,7 +418,7 @@ def _follow(work: _Work, page: Known, visit: Visit) -> str:
     """
     if not _moves(page, visit):
         return ""
-    work.rows.write(work.conn)  # what this batch did to the other page must be seen
+    _write(work)  # what this batch did to the other page must be seen
     store, old, to, url = work.run.store, page.url_key, visit.final_key, visit.final_url or visit.target.url
     replaced = _is_replaced(work, page, visit)
     if replaced and moves.holder_of(work.conn, store, to) is None:
@@ -375,7 +470,7 @@ def _unparsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Com
         if page.content_hash is not None and not _rebased(work.run, page, visit):
             _bring_back(work, page)
             times = {"checked_at": visit.at_ms, "next_due_at": visit.at_ms + work.run.revisit_after_ms}
-            work.rows.add("page_not_modified", {"of_page": page.id, **renamed(times)})
+            _look(work, "page_not_modified", page, visit, times, changed=False)
             return outcome, reason, _relisted(work, page, visit)
         outcome, reason = (
             Outcome.ERROR,
@@ -387,7 +482,7 @@ def _unparsed(work: _Work, page: Known, visit: Visit) -> tuple[Outcome, str, Com
     never_parsed = PageStatus.ERROR if outcome in _STRUCK or outcome is Outcome.MISSING else PageStatus.PENDING
     values: dict[str, Any] = {
         "status": (PageStatus.PARSED if page.content_hash else never_parsed).value,
-        "next_due_at": visit.at_ms + (0 if back else work.run.error_backoff_ms),
+        "next_due_at": max(visit.at_ms + (0 if back else work.run.error_backoff_ms), visit.retry_at_ms),
         "last_error": reason[:_LONGEST_REASON] or outcome.value,
         "last_failure": outcome.value if outcome in NOT_OBSERVED else "",
     }
@@ -497,6 +592,9 @@ def _hold(work: _Work, decided: Decided, before: Mapping[int, AnyRow]) -> Saved:
         "last_error": "what was seen is not published: see `scrapy holds`",
     }
     work.rows.add("page_held", {"of_page": page.id, **renamed(values)})
+    if visit.source == CARD:
+        hint = {"signal": Flag.DIFFERS.value, "next_due_at": values["next_due_at"]}
+        work.rows.add("page_hinted", {"of_page": page.id, **renamed(hint)})
     row = {
         "store": run.store,
         "page_id": page.id,
@@ -529,7 +627,7 @@ def _published(work: _Work, row: AnyRow) -> Saved:
         visit, run = unpacked(row.visit)
     except ValueError as error:
         return Saved(None, Outcome.SKIPPED, reason=str(error))
-    own = replace(work, run=run)
+    own = replace(work, run=replace(run, learner=work.run.learner))
     if row.kind == Kind.MOVED and (moved := _follow(own, page, visit)):
         return Saved(None, Outcome.MOVED, reason=moved, instead_of=Outcome.HELD)
     found = _accept(own, page, visit) if visit.outcome is None else _unparsed(own, page, visit)
@@ -558,12 +656,14 @@ def _ledger_row(work: _Work, visit: Visit, outcome: Outcome, reason: str, compar
         "steps": "\n".join(visit.steps)[:_LONGEST_REASON] or None,
         "rows_written": compared.rows_written,
         "changes": compared.changes,
+        "lane": visit.target.lane or (Lane.LISTING.value if visit.source else ""),
     }
 
 
 def _note_blocks(work: _Work, visit: Visit) -> None:
     for signal in visit.blocks:
         found = {"kind": signal.kind, "value": signal.value[:_LONGEST_REASON], "vendor": signal.vendor[:64]}
+        found["tier"] = signal.tier or visit.tier
         row = {**_who_and_when(work.run, visit), **found, "url": visit.final_url or visit.target.url}
         work.rows.add("block", row)
 

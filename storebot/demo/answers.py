@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import formatdate, parsedate_to_datetime
 
 HTML = "text/html; charset=utf-8"
+JSON = "application/json; charset=utf-8"
+SCRIPT = "text/javascript; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 XML = "application/xml; charset=utf-8"
 GZIP = "application/gzip"
@@ -17,10 +20,16 @@ class Asked:
     """One request: what answers depend on."""
 
     path: str  # without the query
+    query: str = ""
     now_s: float  # the real time: for dates that a client compares with its own clock
     if_none_match: str | None = None
     if_modified_since: str | None = None
     accepts_gzip: bool = False
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    http: str = "1.1"  # or "2", through the front
+    address: str = ""  # the client's, or its proxy's
+    agent: str = ""  # User-Agent
+    egress: str = ""  # by which a scraping API shows that it is one
 
     @property
     def conditional(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.client import HTTPResponse
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
+from storebot.demo.ledger import Facts
 from storebot.exceptions import ConfigurationError
 
 _TIMEOUT_S = 60.0
@@ -36,6 +39,7 @@ class Requests:
     not_modified: dict[str, int]  # kind -> 304
     other: dict[str, int]  # kind -> any other status
     bytes: dict[str, int]  # kind -> bytes of bodies sent
+    facts: dict[Facts, int]  # what the shop could see of who asked -> requests
     arrivals: dict[str, list[float]]  # kind -> monotonic seconds of the server
     max_concurrent: int  # requests being answered at once, until their bodies were handed to the socket
 
@@ -52,6 +56,15 @@ class Requests:
             if path in (None, a_path) and status in (None, a_status) and method in (None, a_method)
         )
 
+    def by(self, fact: str, kind: str | None = None, status: int | None = None) -> dict[Any, int]:
+        """Return requests by one of the `Facts`, such as ``http`` or ``address``; of one kind and status, or any."""
+        found: dict[Any, int] = {}
+        for facts, count in self.facts.items():
+            if kind in (None, facts.kind) and status in (None, facts.status):
+                value = getattr(facts, fact)
+                found[value] = found.get(value, 0) + count
+        return found
+
     def paths(self, prefix: str = "/", status: int | None = None) -> dict[str, int]:
         """Return requests by path, of those that begin with ``prefix``."""
         found: dict[str, int] = {}
@@ -62,13 +75,13 @@ class Requests:
 
 
 class DemoClient:
-    """The switchboard of the demo store at ``url``.
+    """The switchboard of the demo store at ``url``; ``certificate`` is the authority to trust over HTTPS.
 
     Raises ConfigurationError with the store's own sentence where it refuses, URLError where nobody listens.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
+    def __init__(self, url: str, certificate: Path | None = None) -> None:
+        self.url, self.certificate = url.rstrip("/"), certificate
 
     def advance(self, changed: int | None = None, **step: Any) -> list[Changed]:
         """Move the clock by a day, and change exactly this many products; see `storebot.demo.clock.Step`.
@@ -100,7 +113,10 @@ class DemoClient:
             for name in ("full", "not_modified", "other", "bytes")
         }
         counts = {(method, path, status): count for method, path, status, count in report["counts"]}
-        return Requests(counts, **columns, arrivals=report["arrivals"], max_concurrent=report["max_concurrent"])
+        facts = {Facts(*row): count for *row, count in report["facts"]}
+        arrivals: dict[str, list[float]] = report["arrivals"]
+        most: int = report["max_concurrent"]
+        return Requests(counts, **columns, facts=facts, arrivals=arrivals, max_concurrent=most)
 
     def status(self) -> dict[str, Any]:
         """Return the clock (``now_s``, ``tick``), ``products``, ``pages`` and ``options``."""
@@ -129,7 +145,10 @@ class DemoClient:
             return _json_object(answer)
 
     def _open(self, name: str, body: bytes | None) -> HTTPResponse:
-        opener = build_opener(ProxyHandler({}))  # a proxy of the environment has nothing to do with loopback
+        trust = ssl.create_default_context(cafile=self.certificate) if self.url.startswith("https:") else None
+        opener = build_opener(
+            ProxyHandler({}), HTTPSHandler(context=trust)
+        )  # a proxy of the environment has nothing to do with loopback
         headers = {"Content-Type": "application/json"} if body is not None else {}
         try:
             answer: HTTPResponse = opener.open(Request(f"{self.url}/_demo/{name}", body, headers), timeout=_TIMEOUT_S)

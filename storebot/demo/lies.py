@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 from storebot.demo import masks
 from storebot.demo.answers import Answer, Asked, http_date
+from storebot.demo.guards import GUARDS
+from storebot.demo.lie_kinds import LieKind, Options, Told
 from storebot.demo.options import CURRENCIES
 from storebot.demo.pages import View
 from storebot.demo.site import Site
+from storebot.demo.visitors import Visitors
 from storebot.exceptions import ConfigurationError
-
-Options = dict[str, Any]
-
-
-class Told(NamedTuple):
-    """What a lie may look at when it changes an answer."""
-
-    asked: Asked
-    site: Site
-    options: Options
-
-
-@dataclass(frozen=True, slots=True)
-class LieKind:
-    """One kind of lie: it shows the page in another view, or gives another answer."""
-
-    about: str
-    defaults: Options = field(default_factory=dict)  # an option's type is that of its default
-    view: Callable[[View, Options], View] | None = None
-    answer: Callable[[Answer, Told], Answer] | None = None
 
 
 def _challenge(truth: Answer, told: Told) -> Answer:
@@ -104,6 +85,7 @@ LIES: dict[str, LieKind] = {
         "A challenge page instead of the page; size large is 275 KB with its marker late.",
         {"size": "small", "status": 200, "headers": True},
         answer=_challenge,
+        choices={"size": tuple(masks.CHALLENGE_SIZES)},
     ),
     "forbidden": LieKind("403.", answer=_forbidden),
     "too_many": LieKind(
@@ -124,6 +106,7 @@ LIES: dict[str, LieKind] = {
         "Prices as they were, in another currency.",
         {"to": "EUR"},
         view=lambda view, options: replace(view, currency=options["to"]),
+        choices={"to": tuple(CURRENCIES)},
     ),
     "frozen_page": LieKind("One product's page at every address.", answer=_frozen_page),
     "swapped": LieKind("Two by two, products show each other's page.", answer=_swapped),
@@ -146,7 +129,7 @@ LIES: dict[str, LieKind] = {
     "redirect": LieKind(
         "Sent elsewhere: to home, category, or any path or URL.", {"to": "home", "status": 302}, answer=_redirect
     ),
-}
+} | GUARDS
 
 
 @dataclass(slots=True)
@@ -157,6 +140,7 @@ class Lie:
     pattern: re.Pattern[str]
     left: int | None  # how many more times it is told; None: until `honest`
     options: Options
+    visitors: Visitors = field(default_factory=Visitors)
 
 
 class Switchboard:
@@ -174,7 +158,7 @@ class Switchboard:
             raise ConfigurationError(f"there is no lie {name!r}: choose one of {', '.join(LIES)}")
         if times is not None and times < 1:
             raise ConfigurationError(f"times is {times}: give 1 or more, or leave it out for ever")
-        checked = _checked(name, options or {})
+        checked = LIES[name].checked(name, options or {})
         _compiled(checked.get("entries", ""))
         self._lies.append(Lie(name, _compiled(pattern), times, checked))
 
@@ -207,7 +191,7 @@ def answer(site: Site, asked: Asked, lies: list[Lie]) -> Answer:
     given = site.answer(asked, view)
     for lie in lies:
         if told := LIES[lie.name].answer:
-            given = told(given, Told(asked, site, lie.options))
+            given = told(given, Told(asked, site, lie.options, lie.visitors))
     return given
 
 
@@ -216,23 +200,3 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise ConfigurationError(f"the pattern {pattern!r} is no regular expression: {error}") from error
-
-
-def _checked(name: str, options: Options) -> Options:
-    defaults = LIES[name].defaults
-    for option, value in options.items():
-        if option not in defaults:
-            known = ", ".join(defaults) or "no options"
-            raise ConfigurationError(f"the lie {name!r} has no option {option!r}: it takes {known}")
-        wanted = (float, int) if isinstance(defaults[option], float) else (type(defaults[option]),)
-        if not isinstance(value, wanted) or isinstance(value, bool) != isinstance(defaults[option], bool):
-            raise ConfigurationError(
-                f"{option} of the lie {name!r} is {value!r}: give a value like {defaults[option]!r}"
-            )
-    if name == "challenge" and options.get("size", "small") not in masks.CHALLENGE_SIZES:
-        raise ConfigurationError(f"size of the lie 'challenge' is {options['size']!r}: give small or large")
-    if name == "currency" and options.get("to", "EUR") not in CURRENCIES:
-        raise ConfigurationError(
-            f"to of the lie 'currency' is {options['to']!r}: choose one of {', '.join(CURRENCIES)}"
-        )
-    return defaults | options

@@ -32,6 +32,10 @@ _TURNSTILE = (
     b'<script>window._cf_chl_opt={cvId:"3",cType:"managed",cRay:"8f00d3m0c4fe"};\n'
 )
 
+INTERSTITIAL = (
+    b'<!DOCTYPE html>\n<html><head><title>Thistle &amp; Thorn</title><meta http-equiv="refresh" content="0"></head>\n'
+    b"<body><p>We are getting the shop ready for you.</p></body></html>\n"
+)
 FORBIDDEN = (
     b"<!DOCTYPE html>\n<html><head><title>Access Denied</title></head>\n<body><h1>Access Denied</h1>\n"
     b"<p>You don't have permission to access this page on this server.</p>\n"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from storebot.exceptions import ConfigurationError
 
 MARKUPS = ("jsonld", "microdata", "plain", "mixed")
+GUARDS = ("needs_cookies", "needs_http2", "needs_javascript", "blocks_first", "blocks_always", "api_only")
 PAST_ENDS = ("404", "empty", "repeat_last", "redirect_first")
 
 # code -> (symbol, exponent of ISO 4217)
@@ -33,6 +34,9 @@ class ShopOptions:
     gzip: bool = False  # Content-Encoding when asked for; off, because it would be what a benchmark measures
     etag_gzip_suffix: bool = False  # as Apache's mod_deflate: gives "abc-gzip", and knows only "abc" again
     crawl_delay_s: int | None = None  # a Crawl-delay line in robots.txt
+    https: bool = False  # HTTP/1.1 and HTTP/2 over TLS, with a certificate of its own
+    guard: str = ""  # a lie that is told from the opening on: only who fetches in a certain way is let in
+    guarded: str = "^/p/"  # the guard stands before paths in which this is found
 
     def __post_init__(self) -> None:
         _within("products", self.products, 0, MAX_PRODUCTS)
@@ -41,6 +45,12 @@ class ShopOptions:
         _one_of("markup", self.markup, MARKUPS)
         _one_of("currency", self.currency, tuple(CURRENCIES))
         _one_of("past_end", self.past_end, PAST_ENDS)
+        if self.guard:
+            _one_of("guard", self.guard, GUARDS)
+        if self.guard == "needs_http2" and not self.https:
+            raise ConfigurationError(
+                "guard is 'needs_http2', but without https nobody can speak HTTP/2: switch https on"
+            )
         if not 0 <= self.variant_share <= 1:
             raise ConfigurationError(f"variant_share is {self.variant_share}: give a share from 0 to 1")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-from storebot.demo import markup
+from storebot.demo import app, markup
 from storebot.demo.filler import SHOP_NAME, Shell, shell
 from storebot.demo.goods import Product, category_slug, price_text
 from storebot.demo.shop import Shop
@@ -55,17 +56,9 @@ class Pages:
 
     def product(self, product: Product, view: View = HONEST) -> bytes:
         """Return a product page of 60 to 150 KB."""
-        shell_, currency = self._shell, view.currency or self._currency
-        if view.price_factor != 1:
-            product = markup.times(product, view.price_factor)
+        shell_ = self._shell
         head = self._head(product.name, product.description, product.path)
-        if view.drifted:
-            data, main = "", markup.drifted_main(product, self._base_url, currency)
-        else:
-            data = self._data(product, currency)
-            main = markup.main(product, self._base_url, currency)
-        if view.no_prices:
-            data, main = markup.without_prices(data), markup.without_prices(main)
+        data, main = self._facts(product, view)
         parts = [
             head.encode(),
             shell_.styles[product.id % len(shell_.styles)],
@@ -78,6 +71,19 @@ class Pages:
         ]
         parts[-1:-1] = shell_.filling(product.page_bytes - sum(map(len, parts)), product.id)
         return b"".join(parts)
+
+    def app(self, product: Product, delay_ms: int) -> bytes:
+        """Return the page of a product as an application's: empty, until its script has run."""
+        shell_ = self._shell
+        head = self._head("Shop online", f"Shop online at {SHOP_NAME}", product.path).encode()
+        body = app.root(product.path, delay_ms)
+        filling = shell_.filling(20_000, product.id)
+        return b"".join((head, b"</head>\n<body>\n", shell_.nav, body, *filling, shell_.footer))
+
+    def app_data(self, product: Product, view: View = HONEST) -> bytes:
+        """Return what the application's script fetches to fill that page, as JSON."""
+        head, main = self._facts(product, view)
+        return json.dumps({"title": f"{product.name} | {SHOP_NAME}", "head": head, "main": main}).encode()
 
     def catalogue(self, number: int, view: View = HONEST) -> bytes:
         """Return one page of the catalogue, without cards where it lies past the end."""
@@ -134,6 +140,20 @@ class Pages:
             f'<meta name="description" content="{escape(description[:150])}">\n'
             f'<link rel="canonical" href="{self._base_url}{path}">\n'
         )
+
+    def _facts(self, product: Product, view: View) -> tuple[str, str]:
+        """Return a product's data for the head of its page, and its visible block."""
+        currency = view.currency or self._currency
+        if view.price_factor != 1:
+            product = markup.times(product, view.price_factor)
+        if view.drifted:
+            data, main = "", markup.drifted_main(product, self._base_url, currency)
+        else:
+            data = self._data(product, currency)
+            main = markup.main(product, self._base_url, currency)
+        if view.no_prices:
+            data, main = markup.without_prices(data), markup.without_prices(main)
+        return data, main
 
     def _data(self, product: Product, currency: str) -> str:
         if product.markup == "plain":

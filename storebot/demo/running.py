@@ -18,7 +18,8 @@ from typing import Any, Self
 
 from storebot.demo.client import DemoClient
 from storebot.demo.options import ShopOptions
-from storebot.demo.server import serving
+from storebot.demo.server import Opened, serving
+from storebot.exceptions import ConfigurationError
 
 _STOP_S = 10.0
 _PACKAGE_PARENT = Path(__file__).resolve().parents[2]
@@ -34,11 +35,11 @@ class DemoStore(DemoClient):
         self._stop: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Self:
-        started: Future[tuple[str, Callable[[], None]]] = Future()
+        started: Future[tuple[Opened, Callable[[], None]]] = Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="demo-store", daemon=True)
         self._thread.start()
-        url, self._stop = started.result()
-        DemoClient.__init__(self, url)
+        opened, self._stop = started.result()
+        DemoClient.__init__(self, opened.url, opened.certificate)
         return self
 
     def __exit__(
@@ -48,16 +49,16 @@ class DemoStore(DemoClient):
         if self._thread is not None:
             self._thread.join(_STOP_S)
 
-    def _run(self, started: Future[tuple[str, Callable[[], None]]]) -> None:
+    def _run(self, started: Future[tuple[Opened, Callable[[], None]]]) -> None:
         try:
             asyncio.run(self._serve(started))
-        except OSError as error:
+        except (OSError, ConfigurationError) as error:
             started.set_exception(error)
 
-    async def _serve(self, started: Future[tuple[str, Callable[[], None]]]) -> None:
+    async def _serve(self, started: Future[tuple[Opened, Callable[[], None]]]) -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        async with serving(self.options, self._host, self._port) as url:
-            started.set_result((url, lambda: _call_soon(loop, stop.set)))
+        async with serving(self.options, self._host, self._port) as opened:
+            started.set_result((opened, lambda: _call_soon(loop, stop.set)))
             await stop.wait()
 
 
@@ -82,11 +83,12 @@ class DemoProcess(DemoClient):
             stdout=subprocess.PIPE,
         )
         assert self.process.stdout is not None
-        url = self.process.stdout.readline().decode().strip()
-        if not url:
+        opened = self.process.stdout.readline()
+        if not opened:
             self.__exit__(None, None, None)
             raise OSError(f"the demo store did not start on {self._host}:{self._port}: its own error is above")
-        DemoClient.__init__(self, url)
+        url, certificate = json.loads(opened)
+        DemoClient.__init__(self, url, Path(certificate) if certificate else None)
         return self
 
     def __exit__(
@@ -102,26 +104,29 @@ class DemoProcess(DemoClient):
                 process.kill()
 
 
-def run(options: ShopOptions, host: str, port: int, listening: Callable[[str], None], *, orphan: bool = False) -> None:
-    """Serve until SIGINT or SIGTERM, after calling ``listening`` with the address.
+def run(
+    options: ShopOptions, host: str, port: int, listening: Callable[[Opened], None], *, orphan: bool = False
+) -> None:
+    """Serve until SIGINT or SIGTERM, after calling ``listening`` with the address and certificate.
 
     ``orphan`` ends it also when stdin is closed: with a parent that has gone.
 
-    Raises OSError where the port can't be had. Call it from the main thread.
+    Raises OSError where the port can't be had, ConfigurationError where a package is missing. Call it from the main
+    thread.
     """
     asyncio.run(_until_signal(options, host, port, listening, orphan))
 
 
 async def _until_signal(
-    options: ShopOptions, host: str, port: int, listening: Callable[[str], None], orphan: bool
+    options: ShopOptions, host: str, port: int, listening: Callable[[Opened], None], orphan: bool
 ) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if orphan:
         loop.add_reader(sys.stdin.fileno(), stop.set)  # nothing is ever written there: it gets readable when closed
-    async with serving(options, host, port) as url:
-        listening(url)
+    async with serving(options, host, port) as opened:
+        listening(opened)
         await stop.wait()
     if orphan:
         loop.remove_reader(sys.stdin.fileno())

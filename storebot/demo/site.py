@@ -8,8 +8,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 
-from storebot.demo import sitemaps
-from storebot.demo.answers import GZIP, HTML, TEXT, XML, Answer, Asked, http_date, not_modified
+from storebot.demo import app, sitemaps
+from storebot.demo.answers import GZIP, HTML, JSON, SCRIPT, TEXT, XML, Answer, Asked, http_date, not_modified
 from storebot.demo.goods import Product, category_path_of, category_slug
 from storebot.demo.pages import HONEST, Pages, View, catalogue_path
 from storebot.demo.shop import Shop
@@ -17,6 +17,7 @@ from storebot.demo.shop import Shop
 _PRODUCT = re.compile(r"/p/([^/]+)-(\d{1,9})")
 _CATALOGUE = re.compile(r"/catalogue/page-([1-9]\d{0,8})\.html")
 _CHILD = re.compile(r"/sitemaps/products-([1-9]\d{0,8})\.xml\.gz")
+_DATA = re.compile(r"/data/p/([^/]+)-(\d{1,9})\.json")
 _CATEGORY = re.compile(r"/c/([a-z0-9-]+)")
 
 _KINDS = (("/p/", "product"), ("/catalogue/", "catalogue"), ("/sitemap", "sitemap"), ("/robots.txt", "robots"))
@@ -58,6 +59,11 @@ class Site:
             return self._fixed(asked, view, XML, lambda: sitemaps.index(self._shop, self._base_url, frozen))
         if path == "/robots.txt":
             return self._fixed(asked, view, TEXT, lambda: sitemaps.robots(self._shop, self._base_url))
+        if match := _DATA.fullmatch(path):
+            product = self._on_sale(match[1], int(match[2]))
+            return self.not_found() if product is None else self._data(product, view)
+        if path == app.SCRIPT_PATH:
+            return self._fixed(asked, view, SCRIPT, lambda: app.SCRIPT)
         if path == "/":
             return self._fixed(asked, view, HTML, lambda: self._pages.home(view))
         if (match := _CATEGORY.fullmatch(path)) and (body := self._pages.category(match[1], view)) is not None:
@@ -67,6 +73,12 @@ class Site:
     def not_found(self, status: int = 404, *, worded: bool = True) -> Answer:
         """Return the shop's page for an unknown address; ``worded`` False: one that doesn't say that it is."""
         return Answer(status=status, body=self._pages.not_found(worded=worded))
+
+    def app(self, path: str, delay_ms: int) -> bytes | None:
+        """Return the application's page for a product's address, which its script fills; None for other addresses."""
+        match = _PRODUCT.fullmatch(path)
+        product = self._on_sale(match[1], int(match[2])) if match else None
+        return self._pages.app(product, delay_ms) if product else None
 
     def category_of(self, path: str) -> str:
         """Return the path of the category page that a product's address belongs to; the catalogue for others."""
@@ -87,12 +99,21 @@ class Site:
     def _product(self, asked: Asked, view: View, slug: str, product_id: int) -> Answer:
         if product_id in self._shop.gone:
             return self.not_found(self._shop.gone[product_id])
-        product = self._shop.product(product_id)
-        if product is None or product.slug != slug:
+        product = self._on_sale(slug, product_id)
+        if product is None:
             return self.not_found()
         modified_s = None if view.tag else product.modified_s  # a page that lies has no honest date
         return self._conditional(
             asked, self._product_etag(product, view), modified_s, HTML, lambda: self._pages.product(product, view)
+        )
+
+    def _on_sale(self, slug: str, product_id: int) -> Product | None:
+        product = self._shop.product(product_id)
+        return product if product and product.slug == slug else None
+
+    def _data(self, product: Product, view: View) -> Answer:
+        return Answer(
+            body=self._pages.app_data(product, view), content_type=JSON, headers={"Cache-Control": "no-store"}
         )
 
     def _product_etag(self, product: Product, view: View) -> str:

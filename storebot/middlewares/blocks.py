@@ -1,4 +1,4 @@
-"""Recognise block pages before anybody parses them: one retry with a fresh identity, then the visit is blocked."""
+"""Recognise block pages before anybody parses them: one retry as somebody else, then a dearer tier, then `blocked`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Request, Response
 
+from storebot.core.block_signatures import Kind
 from storebot.core.blocks import Block, classify
+from storebot.core.identity import FIRST
+from storebot.core.pacing import ASKS_FOR_TIME
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_product
-from storebot.items import BlockSignal, PageType, Target
+from storebot.items import PageType, Target, Tier
+from storebot.middlewares.again import again
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
-from storebot.stores.model import Store
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -25,25 +29,29 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PATIENCE_S = 60.0  # so long a visit waits for its retry where the page asks for time; for longer it's given up
+_PATIENCE_HELPS = (Kind.RATE_LIMIT, Kind.WAITING_ROOM)  # and no other tier does
+
 
 class BlockMiddleware:
     """Positive evidence wins: where the required fields parse, it isn't a block page (DESIGN §5).
 
-    The first block page of a visit waits as long as the store asks (Retry-After, up to ``max_wait_s``) and is tried
-    once more with another cookie jar; the second raises `BlockedPage`, which the spider's errback records.
+    The first block page of a visit at one tier is tried once more: by another identity, or where waiting alone may help
+    after as long as it asks for (Retry-After). After the second the ladder's next tier has its turn; where there is
+    none, `BlockedPage` is raised, which the spider's errback records.
     """
 
-    def __init__(self, store: Store, stats: StatsCollector, max_wait_s: float) -> None:
-        self.store, self.stats, self.max_wait_s = store, stats, max_wait_s
+    def __init__(self, run: Run, stats: StatsCollector) -> None:
+        self.run, self.store, self.stats = run, run.store, stats
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         run = crawler.get_extension(Run)
         if run is None:
             raise NotConfigured("only backfill and refresh know what a page of the store should hold")
-        return cls(run.store, crawler.stats, crawler.settings.getfloat("STOREBOT_BLOCK_WAIT_MAX_S"))
+        return cls(run, crawler.stats)
 
-    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Request]:
+    def process_response(self, request: Request, response: Response) -> Response | Request | Awaitable[Request]:
         page_type = request.meta.get("page_type")
         if page_type is None or response.status == 304:
             return response
@@ -53,14 +61,17 @@ class BlockMiddleware:
             page_type=page_type,
             identity=lambda: self._identified(page, page_type, request),
             markers=self.store.blocks.markers,
+            typical_bytes=lambda: self.run.sizes.typical(page_type),
         )
         if block is None:
+            self._passed(request)
             return response
-        signals = (*request.meta.get("block_signals", ()), *block.signals)
         self.stats.inc_value(f"storebot/block/{block.vendor}")
-        if request.meta.get("block_signals"):
-            raise BlockedPage(request.url, response.status, signals)
-        return self._again(request, block, signals)
+        signals = (signal._replace(tier=_tier(request).value) for signal in block.signals)
+        request.meta["block_signals"] = (*request.meta.get("block_signals", ()), *signals)
+        if request.meta.get("probe"):  # the one request that a half-open circuit breaker lets through
+            raise BlockedPage(request.url, response.status, request.meta["block_signals"])
+        return self._tried_again(request, block, response.status) or self._by_another_tier(request, block, response)
 
     def _identified(self, page: Page, page_type: PageType, request: Request) -> bool:
         """Whether the page is what it should be; what was read stays in the meta for the spider."""
@@ -71,22 +82,57 @@ class BlockMiddleware:
             known = target.source_hash if isinstance(target, Target) else None
             reading = read_product(page, self.store.rules, known)
             request.meta["reading"] = reading
-            return identity(reading)
-        if page_type is PageType.CATALOGUE:
+            identified = identity(reading)
+        elif page_type is PageType.CATALOGUE:
             named = self.store.read_catalogue(page)
             request.meta["links"] = named
-            return bool(named.links)
-        return page.body.lstrip()[:1] not in (b"", b"<") or b"<html" not in page.body[:1024].lower()
+            identified = bool(named.links)
+        else:
+            return page.body.lstrip()[:1] not in (b"", b"<") or b"<html" not in page.body[:1024].lower()
+        if identified:
+            self.run.sizes.add(page_type, len(page.body))
+        return identified
 
-    async def _again(self, request: Request, block: Block, signals: tuple[BlockSignal, ...]) -> Request:
-        wait_s = min(block.retry_after_s or 0.0, self.max_wait_s)
-        where = request.meta.get("redirect_urls", [request.url])[0]  # not where a redirect led to (case R07)
-        logger.info("%s: block page (%s); one retry in %.0f s", where, block.vendor, wait_s)
-        if wait_s:
-            await asyncio.sleep(wait_s)
-        again = request.replace(url=where, dont_filter=True)
-        again.meta["block_signals"] = signals
-        again.meta["cookiejar"] = f"fresh-{id(again)}"
-        again.meta.pop("page", None)
-        again.meta.pop("reading", None)
-        return again
+    def _passed(self, request: Request) -> None:
+        """Note what an identity got, which is news only where its proxy had trouble before."""
+        if self.run.identities.has_proxies:
+            self.run.identities.served(request.meta.get("identity", FIRST), _tier(request))
+
+    def _tried_again(self, request: Request, block: Block, status: int) -> Request | Awaitable[Request] | None:
+        """Return the one retry on the same tier; None where it was made, or the run has none left."""
+        tier = _tier(request)
+        tried = request.meta.get("tried_twice", frozenset())
+        wait_s = 0.0 if status in ASKS_FOR_TIME else block.retry_after_s or 0.0  # those pause the whole host
+        if tier in tried or wait_s > PATIENCE_S or not self.run.may_retry("block"):
+            return None
+        new = again(request)
+        new.meta["tried_twice"] = tried | {tier}
+        if not block.transient:
+            visitor = request.meta.get("identity", FIRST)
+            new.meta["blocked_as"] = (visitor, tier)
+            self.run.identities.blocked(visitor, tier)
+        logger.info("%s: block page (%s); one retry in %.0f s", new.url, block.vendor, wait_s)
+        return self._later(new, wait_s) if wait_s else new
+
+    async def _later(self, request: Request, wait_s: float) -> Request:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.run.ending.wait(), wait_s)
+        return request
+
+    def _by_another_tier(self, request: Request, block: Block, response: Response) -> Request:
+        if not block.transient and (blocked := request.meta.pop("blocked_as", None)):
+            self.run.identities.acquit(*blocked)
+        dearer = None
+        if block.kind not in _PATIENCE_HELPS:
+            dearer = self.run.escalated(request, f"blocked ({block.vendor})")
+        if dearer is not None:
+            return dearer
+        error = BlockedPage(request.url, response.status, request.meta["block_signals"])
+        if block.retry_after_s:
+            error.retry_at_ms = int((time.time() + block.retry_after_s) * 1000)
+        raise error
+
+
+def _tier(request: Request) -> Tier:
+    tier: Tier = request.meta.get("tier", Tier.HTTP)
+    return tier

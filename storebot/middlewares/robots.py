@@ -6,18 +6,23 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.http import Request, Response
+from scrapy.http import Request, Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from storebot.core.robots import MAX_BYTES, Reading, asks_for_time, reading_of, wait_s
+from storebot.core.ending import FORBIDDEN_KNOWN, FORBIDDEN_NEW, FORBIDDEN_WALK
+from storebot.core.robots import LONGEST_LIFE_S, Reading, reading_of, text_of
 from storebot.core.urls import same_site
-from storebot.items import WalkEnd, WalkState
+from storebot.db import robots
+from storebot.db.robots import KeptRobots
+from storebot.exceptions import PrivateAddress, RedirectLoop
+from storebot.items import Target, WalkEnd, WalkState
+from storebot.responses import AskedToStayAway, NotSent
 from storebot.run import Run
 
 if TYPE_CHECKING:
@@ -26,8 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TRIES = 3  # where a host asks for time; what is broken was tried again by the retry middleware already
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -35,16 +38,19 @@ class Rules:
 
     parser: RobotParser | None = None
     refusal: str = ""
+    kept: KeptRobots | None = None
+    good_until_s: float = float("inf")  # of the monotonic clock
 
 
 class RobotsMiddleware:
     """Scrapy's takes a robots.txt that answers 503, or not at all, for one that allows everything (case Z02).
 
-    Here the host is given time, up to ``max_wait_s`` each, and is then left alone for the whole run, which says so.
+    Here the host is given time, and is then left alone for the whole run, which says so. What was read is good for
+    ``life_s``, in this run and in the next ones, which find it in the database.
     """
 
-    def __init__(self, crawler: Crawler, run: Run | None, agent: str, max_wait_s: float) -> None:
-        self.crawler, self.run, self.agent, self.max_wait_s = crawler, run, agent, max_wait_s
+    def __init__(self, crawler: Crawler, run: Run | None, agent: str, life_s: float) -> None:
+        self.crawler, self.run, self.agent, self.life_s = crawler, run, agent, life_s
         self._parser = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._rules: dict[str, asyncio.Future[Rules]] = {}
 
@@ -54,52 +60,84 @@ class RobotsMiddleware:
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured("robots.txt is not asked")
         agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
-        return cls(crawler, crawler.get_extension(Run), agent, settings.getfloat("STOREBOT_BLOCK_WAIT_MAX_S"))
+        life_s = min(settings.getfloat("STOREBOT_ROBOTS_MAX_AGE_S"), LONGEST_LIFE_S)
+        return cls(crawler, crawler.get_extension(Run), agent, life_s)
 
-    async def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> Response | None:
+        wanted = request.meta.get("robots_txt")
         url = urlparse_cached(request)
-        if request.meta.get("dont_obey_robotstxt") or url.scheme not in ("http", "https"):
-            return
+        if (request.meta.get("dont_obey_robotstxt") and not wanted) or url.scheme not in ("http", "https"):
+            return None
         asked = self._rules.get(url.netloc)
-        if asked is None:
+        if asked is None or (asked.done() and _is_over(asked)):
             asked = self._rules[url.netloc] = asyncio.ensure_future(self._ask(request, url.scheme, url.netloc))
         # Shielded: whoever is cancelled while waiting must not take the answer from the others.
         rules = asked.result() if asked.done() else await asyncio.shield(asked)
         if rules.refusal:
             raise IgnoreRequest(rules.refusal)
+        if wanted and (kept := rules.kept):
+            return TextResponse(kept.url, status=kept.status, body=kept.body.encode(), encoding="utf-8")
         if rules.parser is not None and not rules.parser.allowed(request.url, self.agent):
+            self._count(request)
             raise IgnoreRequest("Forbidden by robots.txt")
+        return None
 
     async def _ask(self, request: Request, scheme: str, netloc: str) -> Rules:
-        url = f"{scheme}://{netloc}/robots.txt"
-        try:
-            response = await self._fetch(url)
-        except IgnoreRequest:  # redirected without end, which is no robots.txt (RFC 9309 §2.3.1.2)
-            return Rules()
-        except Exception as error:  # whatever kept the network from answering: the host is unreachable
-            return self._refuse(netloc, f"{type(error).__name__}: {error}")
-        reading = reading_of(response.status)
-        if reading is Reading.UNREACHABLE:
-            return self._refuse(netloc, f"HTTP {response.status}")
-        if reading is Reading.ABSENT:
-            return Rules()
-        parser: RobotParser = build_from_crawler(self._parser, self.crawler, response.body[:MAX_BYTES])
+        origin = f"{scheme}://{netloc}"
+        kept = await self._load(origin)
+        if kept is None:
+            try:
+                response = await self._fetch(f"{origin}/robots.txt")
+            except (NotSent, PrivateAddress):
+                raise
+            except AskedToStayAway as error:
+                return self._refuse(netloc, str(error))
+            except (IgnoreRequest, RedirectLoop):  # redirected without end, which is no robots.txt (RFC 9309 §2.3.1.2)
+                kept = KeptRobots(f"{origin}/robots.txt", 404, "")
+            except Exception as error:  # whatever kept the network from answering: the host is unreachable
+                return self._refuse(netloc, f"{type(error).__name__}: {error}")
+            else:
+                if reading_of(response.status) is Reading.UNREACHABLE:
+                    return self._refuse(netloc, f"HTTP {response.status}")
+                rules = reading_of(response.status) is Reading.RULES
+                kept = KeptRobots(response.url, response.status, text_of(response.body) if rules else "")
+            await self._save(origin, kept)
+        return await self._read(request, kept)
+
+    async def _read(self, request: Request, kept: KeptRobots) -> Rules:
+        until_s = time.monotonic() + (self.life_s or LONGEST_LIFE_S) - kept.age_ms / 1000
+        if reading_of(kept.status) is Reading.ABSENT:
+            return Rules(kept=kept, good_until_s=until_s)
+        parser: RobotParser = build_from_crawler(self._parser, self.crawler, kept.body.encode())
         await self.crawler.signals.send_catch_log_async(signals.robots_parsed, robotparser=parser, request=request)
-        return Rules(parser)
+        return Rules(parser, kept=kept, good_until_s=until_s)
+
+    async def _load(self, origin: str) -> KeptRobots | None:
+        """Return what an earlier run read, if that is young enough."""
+        if self.run is None or not self.life_s:
+            return None
+        kept = await self.run.session.call(robots.load, self.run.store.name, origin)
+        return kept if kept is not None and kept.age_ms < self.life_s * 1000 else None
+
+    async def _save(self, origin: str, kept: KeptRobots) -> None:
+        if self.run is not None:
+            await self.run.session.call(robots.record, self.run.store.name, origin, kept)
 
     async def _fetch(self, url: str) -> Response:
+        """Ask for it; the retry middleware asks again where it's broken, the pacing one first waits where it's busy."""
         assert self.crawler.engine is not None
-        for tried in range(1, TRIES + 1):
-            meta = {"dont_obey_robotstxt": True}
-            request = Request(url, priority=1000, meta=meta, callback=NO_CALLBACK, dont_filter=True)
-            response = await self.crawler.engine.download_async(request)
-            if tried == TRIES or not asks_for_time(response.status):
-                break
-            asked = (response.headers.get("Retry-After") or b"").decode("latin-1")
-            pause_s = min(wait_s(asked, tried, int(time.time() * 1000)), self.max_wait_s)
-            logger.info("%s: HTTP %d; asked again in %.0f s", url, response.status, pause_s)
-            await asyncio.sleep(pause_s)
-        return response
+        meta: dict[str, Any] = {"dont_obey_robotstxt": True}
+        if self.run is not None and self.run.session.probes:
+            meta["dont_retry"] = True
+        request = Request(url, priority=1000, meta=meta, callback=NO_CALLBACK, dont_filter=True)
+        return await self.crawler.engine.download_async(request)
+
+    def _count(self, request: Request) -> None:
+        if self.run is not None:
+            target = request.meta.get("target")
+            known = isinstance(target, Target) and target.fetched_at
+            what = FORBIDDEN_WALK if request.meta.get("walk") else FORBIDDEN_KNOWN if known else FORBIDDEN_NEW
+            self.run.forbidden[what] += 1
 
     def _refuse(self, netloc: str, why: str) -> Rules:
         """Leave the host alone; where it's the store's own, nothing is left for this run to do."""
@@ -113,3 +151,8 @@ class RobotsMiddleware:
         if same_site(f"https://{netloc}", store.base_url):
             self.run.close_feed()
         return Rules(refusal=reason)
+
+
+def _is_over(asked: asyncio.Future[Rules]) -> bool:
+    """Whether what was read is too old; a failure is asked anew."""
+    return asked.cancelled() or asked.exception() is not None or time.monotonic() > asked.result().good_until_s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import scrapy
@@ -14,15 +14,20 @@ from scrapy.http import Request, Response
 from storebot.archive.packing import kept_headers
 from storebot.core.page import Page
 from storebot.core.parsing.reading import Reading, identity, read_product
+from storebot.core.planner.terms import Orders
 from storebot.db.session import Claim
-from storebot.exceptions import InvalidURL
+from storebot.exceptions import BudgetReached, InvalidURL
 from storebot.items import Outcome, PageType, Target, Visit
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
-from storebot.spiders.arguments import check_arguments
+from storebot.spiders.arguments import check_arguments, is_full, reason_of_force, requests_of
+from storebot.spiders.auditing import is_doubtful, may_be_conditional, question, settle, validators
 from storebot.spiders.discovery import discover
 from storebot.spiders.judging import Judged, judged
 from storebot.spiders.naming import names_of
+from storebot.spiders.taken import taken
+from storebot.spiders.trying import answers_again
+from storebot.spiders.views import PlannedViews
 from storebot.stores import load_store
 from storebot.stores.model import Store
 
@@ -34,12 +39,18 @@ logger = logging.getLogger(__name__)
 
 
 VALIDATORS = ("If-None-Match", "If-Modified-Since")
+OF_THE_VISIT = ("spent", "tier", "identity", "cookiejar", "proxy")  # what its second request goes on with
 
 
 class StoreSpider(scrapy.Spider):
-    """A crawl of one store: ``-a store=NAME [-a base_url=URL]``; ``base_url`` is another address of the same shop."""
+    """A crawl of one store: ``-a store=NAME [-a base_url=URL] [-a force="WHO: WHY"]``.
+
+    ``base_url`` is another address of the same shop; ``force`` asks it though its circuit breaker is open.
+    """
 
     store: Store
+    force: str
+    orders: Orders  # of a refresh
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -47,11 +58,20 @@ class StoreSpider(scrapy.Spider):
         check_arguments(cls.name, kwargs)
         folders = [folder for folder in settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
         store = load_store(kwargs.pop("store", ""), folders, base_url=kwargs.pop("base_url", None))
+        if (requests := requests_of(kwargs)) is not None:
+            store = store.model_copy(update={"budget": store.budget.of_requests(requests)})
+        orders = store.refresh.orders(once=requests, full=is_full(kwargs))
+        for name in ("budget", "plan"):
+            kwargs.pop(name, None)
         kwargs.pop("_job", None)  # Scrapyd's own argument
+        force = reason_of_force(kwargs)
+        kwargs.pop("force", None)
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.store = store
+        spider.store, spider.force, spider.orders = store, force, orders
         for name, value in store_settings(store, settings.get("STOREBOT_CONTACT")).items():
             settings.set(name, value, priority="spider")
+        headers = headers_of(store, settings.getdict("DEFAULT_REQUEST_HEADERS"))
+        settings.set("DEFAULT_REQUEST_HEADERS", headers, priority="spider")
         return spider
 
     async def crawl(
@@ -62,22 +82,24 @@ class StoreSpider(scrapy.Spider):
         What ``had`` gives the visit of isn't asked for.
         """
         self._run = run
+        if run.session.probes and not await answers_again(run):
+            return
         concurrency = self.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+        if run.must_wait:
+            return
         async for request in discover(self.store, run, head_only=head_only, concurrency=concurrency):
+            yield request
+        await run.plan()
+        async for request in PlannedViews(self.store, run).start():
             yield request
         async for target in run.feed(claim, had):
             yield self.page_request(target)
 
     def page_request(self, target: Target, *, conditional: bool = True) -> Request:
         """Return the request for one page, conditional where a committed parse stands behind its validators."""
-        headers = {}
-        if conditional and target.etag:
-            headers["If-None-Match"] = target.etag
-        if conditional and target.last_modified:
-            headers["If-Modified-Since"] = target.last_modified
         return Request(
             target.url,
-            headers=headers,
+            headers=validators(target) if conditional and may_be_conditional(target) else {},
             callback=self.parse_product,
             errback=self.failed,
             dont_filter=True,
@@ -103,7 +125,23 @@ class StoreSpider(scrapy.Spider):
         else:
             again = self.page_request(target, conditional=False)
             again.meta["unconditional"] = True
+            again.meta.update({name: request.meta[name] for name in OF_THE_VISIT if name in request.meta})
             return (again,)
+        if is_doubtful(visit):
+            asked = question(visit, request)
+            return (asked.replace(callback=self.parse_question, errback=self.question_failed),)
+        return self._seen(visit)
+
+    def parse_question(self, response: Response) -> Sequence[Visit]:
+        """Return the visit of an audit whose page was asked for once more, by what was known of it."""
+        return self._seen(settle(response.meta["audited"], response.meta, false_304=response.status == 304))
+
+    def question_failed(self, failure: Failure) -> Sequence[Visit]:
+        """Return the visit of an audit though the question brought no answer."""
+        meta = failure.request.meta  # type: ignore[attr-defined]  # Scrapy sets it on every errback
+        return self._seen(settle(meta["audited"], meta, false_304=False))
+
+    def _seen(self, visit: Visit) -> Sequence[Visit]:
         if visit.extracted:
             return (visit,)
         if visit.body:
@@ -151,10 +189,16 @@ class StoreSpider(scrapy.Spider):
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it on every errback
         target: Target = request.meta["target"]
         error = failure.value
+        if isinstance(error, BudgetReached):
+            self._run.give_back(target)
+            return
         facts = self._facts(target, request, None)
         if isinstance(error, BlockedPage):
             yield Visit(
-                outcome=Outcome.BLOCKED, reason=str(error), **{**facts, "status": error.status, "blocks": error.signals}
+                outcome=Outcome.BLOCKED,
+                reason=str(error),
+                retry_at_ms=error.retry_at_ms,
+                **{**facts, "status": error.status, "blocks": error.signals},
             )
         elif request.meta.get("redirect_ttl") == 0:  # Scrapy drops it as it drops what robots.txt forbids
             yield Visit(outcome=Outcome.ERROR, reason=f"redirects without end, lastly to {request.url}", **facts)
@@ -165,19 +209,12 @@ class StoreSpider(scrapy.Spider):
 
     def _facts(self, target: Target, request: Request, response: Response | None) -> dict[str, Any]:
         meta = request.meta
-        signals = meta.get("block_signals", ())
         return {
             "target": target,
             "at_ms": self._run.session.now_ms(),
             "status": response.status if response is not None else 0,
-            "requests": 1
-            + meta.get("retry_times", 0)
-            + meta.get("redirect_times", 0)
-            + bool(signals)
-            + bool(meta.get("unconditional")),
-            "size_bytes": len(response.body) if response is not None else 0,
-            "elapsed_ms": int(meta.get("download_latency", 0) * 1000),
-            "blocks": signals,
+            "blocks": meta.get("block_signals", ()),
+            **taken(meta),
         }
 
 
@@ -212,9 +249,16 @@ def store_settings(store: Store, contact: str) -> dict[str, Any]:
         settings["USER_AGENT"] = politeness.user_agent
     elif contact:
         settings["USER_AGENT"] = f"storebot/0.1 (+{contact})"
-    if not politeness.robots:
-        logger.warning("%s: robots.txt is not asked, because %s", store.name, politeness.robots_reason)
     return settings
+
+
+def headers_of(store: Store, default: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a store's requests: those of its [fetch], and the others of ``default``."""
+    own = dict(store.fetch.headers)
+    if store.fetch.language:
+        own["Accept-Language"] = store.fetch.language
+    named = {name.lower() for name in own}
+    return {**{name: value for name, value in default.items() if name.lower() not in named}, **own}
 
 
 def _header(response: Response, name: str) -> str | None:

@@ -9,6 +9,8 @@ from twisted.python.failure import Failure
 from storebot.items import BlockSignal, Outcome, PageType, Target, Visit
 from storebot.responses import BlockedPage
 from storebot.run import Run
+from storebot.spiders.climbed import note_climb
+from storebot.spiders.taken import taken
 
 _SWITCHED_OFF = (401, 403)
 
@@ -30,9 +32,13 @@ def _is_of_a_guard(signal: BlockSignal) -> bool:
 
 
 def note_block(run: Run, store: str, page_type: PageType, request: Request, failure: Failure) -> bool:
-    """Submit the visit of a block page, and say whether it was one; other failures are left to the walk's reason."""
+    """Submit the visit of a block page, and say whether it was one.
+
+    Other failures are left to the walk's reason, but for those of a page that a dearer tier was tried for.
+    """
     error = failure.value
     if not isinstance(error, BlockedPage):
+        note_climb(run, request, 0, error)
         return False
     run.submit(
         Visit(
@@ -41,8 +47,8 @@ def note_block(run: Run, store: str, page_type: PageType, request: Request, fail
             outcome=Outcome.BLOCKED,
             status=error.status,
             reason=str(error),
-            requests=2,
             blocks=error.signals,
+            **taken(request.meta),
         )
     )
     return True

@@ -13,10 +13,12 @@ from storebot.core.rounds import Source
 from storebot.core.urls import url_key
 from storebot.core.walk import Seen, Verdict, VerdictKind, Walk, WalkParams, page_fingerprint
 from storebot.db import walks
-from storebot.items import CatalogPage, PackedPage, PageType, WalkEnd, WalkState
+from storebot.items import Card, CatalogPage, PackedPage, PageType, WalkEnd, WalkState
 from storebot.responses import page_of
 from storebot.run import Run
 from storebot.spiders.blocked import note_block
+from storebot.spiders.cards import CardReader
+from storebot.spiders.climbed import note_climb
 from storebot.spiders.found import product_pages
 from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
@@ -30,6 +32,7 @@ class CatalogueDiscovery:
 
     def __init__(self, store: Store, run: Run, *, head_only: bool, window: int) -> None:
         self.store, self.run, self.head_only, self.window = store, run, head_only, window
+        self.cards = CardReader(store, run)
 
     @property
     def meaning(self) -> list[str]:
@@ -38,6 +41,8 @@ class CatalogueDiscovery:
 
     async def start(self) -> AsyncIterator[Request]:
         """Open a walk for each template and yield its first requests."""
+        if self.store.catalogue_urls:
+            await self.cards.prepare()
         for template in self.store.catalogue_urls:
             discovery = await self._open(template)
             if discovery is not None:
@@ -85,6 +90,7 @@ class _OneWalk:
         self.checkpoint = not owner.head_only
         self._told = False
         self._packed: dict[int, PackedPage | None] = {}  # by page number, until they're judged
+        self._cards: dict[int, tuple[Card, ...]] = {}
         owner.run.walk_opened(name, Source.CATALOGUE)
 
     def requests(self) -> Iterator[Request]:
@@ -106,6 +112,7 @@ class _OneWalk:
         request = response.request
         assert request is not None
         page = page_of(response, request)
+        note_climb(self.run, request, response.status)
         readable = response.status == 200
         named = request.meta.pop("links", None) if readable else Links()
         if named is None:
@@ -116,6 +123,7 @@ class _OneWalk:
         found = product_pages(self.store, ((url, None) for url in named.links))
         if found:
             self._pack(request.meta["number"], page, [one.url_key for one in found])
+            self._cards[request.meta["number"]] = self.owner.cards.read(page, named.links)
         yield from self._judged(
             Seen(
                 number=request.meta["number"],
@@ -146,12 +154,15 @@ class _OneWalk:
         """
         for verdict in self.walk.receive(seen):
             if verdict.kind in (VerdictKind.COMMIT, VerdictKind.HOLD) and verdict.seen is not None:
-                commit = self.checkpoint and verdict.kind is VerdictKind.COMMIT
-                self.run.submit(self._page(verdict.seen, checkpoint=commit))
+                cards = self._cards.pop(verdict.seen.number, ())
+                judged = verdict.kind is VerdictKind.COMMIT  # else it may be another page: its cards are no observation
+                commit = self.checkpoint and judged
+                self.run.submit(self._page(verdict.seen, cards if judged else (), checkpoint=commit))
             elif verdict.kind in (VerdictKind.ENDED, VerdictKind.INCOMPLETE):
                 self._end(verdict)
         if self.walk.done:
             self._packed.clear()
+            self._cards.clear()
         yield from self.requests()
 
     def _pack(self, number: int, page: Page, keys: Sequence[str]) -> None:
@@ -159,7 +170,7 @@ class _OneWalk:
         key, at_ms = url_key(page.url, self.store.key_rules), self.run.session.now_ms()
         self._packed[number] = self.run.keeper.pack_catalogue(page, key, page_fingerprint(keys), at_ms)
 
-    def _page(self, seen: Seen, *, checkpoint: bool) -> CatalogPage:
+    def _page(self, seen: Seen, cards: tuple[Card, ...], *, checkpoint: bool) -> CatalogPage:
         return CatalogPage(
             store=self.store.name,
             walk=self.name,
@@ -167,6 +178,7 @@ class _OneWalk:
             url=seen.final_url or seen.url,
             at_ms=self.run.session.now_ms(),
             found=seen.found,
+            cards=cards,
             fingerprint=page_fingerprint(seen.keys),
             params=self.params.params_fingerprint(),
             next_url=seen.next_url,

@@ -58,7 +58,9 @@ async def _named(store: Store, run: Run, *, head_only: bool, concurrency: int) -
         await begin_round(run, Source.SITEMAP, named, head_only=False)
         for request in SitemapDiscovery(store, run, head_only=head_only).start():
             yield request
-    catalogue = CatalogueDiscovery(store, run, head_only=head_only, window=min(concurrency, WINDOW))
+    # A budget may end it anywhere: pages that were asked for ahead of the first one missing would be paid for in vain.
+    window = 1 if run.purse.has_limits else min(concurrency, WINDOW)
+    catalogue = CatalogueDiscovery(store, run, head_only=head_only, window=window)
     if store.catalogue_urls:
         await begin_round(run, Source.CATALOGUE, catalogue.meaning, head_only=head_only)
     async for request in catalogue.start():

@@ -20,6 +20,7 @@ from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
 from storebot.spiders.blocked import note_block
 from storebot.spiders.carrying import Carrier
+from storebot.spiders.climbed import note_climb
 from storebot.spiders.platform import Requests
 from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
@@ -72,6 +73,7 @@ class FeedDiscovery:
         request = response.request
         assert request is not None
         walk = request.meta["walk"]
+        note_climb(self.run, request, response.status)
         try:
             if response.status != 200:
                 raise UnreadableFeed(f"it answers HTTP {response.status}")

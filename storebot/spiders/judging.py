@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from storebot.core.media import not_a_page
 from storebot.core.outcome import Answer, evidence_of, outcome_of
 from storebot.core.page import Page
 from storebot.core.parsing.reading import IDENTIFYING, Reading, identity
@@ -33,6 +34,7 @@ def judged(
     identified = reading is not None and identity(reading)
     readable = page.status == 200 and on_site
     led_away = readable and redirected and not is_product_url
+    medium = "" if identified else not_a_page(page.body, page.headers.get("content-type", ""))
     answer = Answer(
         status=page.status,
         url=target.url,
@@ -44,12 +46,13 @@ def judged(
         problems=tuple(f"{problem.field}: {problem.reason}" for problem in reading.problems) if reading else (),
         failure=reading.failure if reading else "",
         tried=store.rules.tried_in_words(*IDENTIFYING),
-        soft_404=soft_404(page, store.base_url, strays) if readable and not identified else "",
+        medium=medium,
+        soft_404=soft_404(page, store.base_url, strays) if readable and not identified and not medium else "",
         landing=_landing(store, target, page, final_key) if led_away else "",
     )
     outcome, reason = outcome_of(answer)
     evidence = evidence_of(answer).value if outcome is Outcome.MISSING else ""
-    strays_here = readable and not identified and outcome in (Outcome.MISSING, Outcome.INVALID)
+    strays_here = readable and not identified and not medium and outcome in (Outcome.MISSING, Outcome.INVALID)
     return Judged(outcome, reason, evidence, stray_hash(page) if strays_here else "")
 
 

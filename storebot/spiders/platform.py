@@ -27,6 +27,7 @@ from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
 from storebot.spiders.blocked import note_block, switched_off
 from storebot.spiders.carrying import Carrier
+from storebot.spiders.climbed import note_climb
 from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
 
@@ -112,6 +113,7 @@ class PlatformDiscovery(ABC):
         request = response.request
         assert request is not None
         number = request.meta["number"]
+        note_climb(self.run, request, response.status)
         seen = Seen(
             number=number,
             url=request.meta.get("redirect_urls", [request.url])[0],

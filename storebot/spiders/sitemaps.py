@@ -19,6 +19,7 @@ from storebot.exceptions import UnreadableSitemap
 from storebot.items import CatalogPage, PageType, WalkEnd, WalkState
 from storebot.run import Run
 from storebot.spiders.blocked import note_block
+from storebot.spiders.climbed import note_climb
 from storebot.spiders.found import product_pages
 from storebot.spiders.rounds import not_read_again
 from storebot.stores.model import Store
@@ -71,6 +72,7 @@ class SitemapDiscovery:
                 "depth": depth,
                 "guess": guess,
                 "page_type": None if robots else PageType.SITEMAP,
+                "robots_txt": robots,  # which the robots middleware has, or fetches for both
                 "dont_obey_robotstxt": robots,
             },
         )
@@ -96,6 +98,8 @@ class SitemapDiscovery:
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
         """Yield the children of an index, or the product pages of a sitemap and its end."""
         walk, depth = response.meta["walk"], response.meta["depth"]
+        if response.request is not None:
+            note_climb(self.run, response.request, response.status)
         if response.status != 200:
             self._missing(walk, response)
             return

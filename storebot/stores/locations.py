@@ -40,6 +40,16 @@ def _url_problem(text: str) -> str:
     return ""
 
 
+def api_url(value: object) -> str:
+    """Return the absolute http(s) URL of an API, whose query may hold placeholders."""
+    expected = 'an absolute http(s) URL such as "https://api.example/v1/scrape"'
+    text = text_of(value, expected)
+    problem = _url_problem(text) or ("it has a fragment" if "#" in text else "")
+    if problem:
+        raise wrong(f"expected {expected}, got {shown(text)}: {problem}")
+    return text
+
+
 def _location(text: str, expected: str) -> str:
     """Return ``text`` if it is an absolute http(s) URL, or a path to put behind ``base_url``."""
     if text.startswith("/") and not text.startswith("//"):

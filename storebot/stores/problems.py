@@ -61,7 +61,8 @@ def _unknown(path: str, fault: ErrorDetails) -> StoreFileError:
     elsewhere = {known.rpartition(".")[2]: known for known in reversed(valid)}
     if name not in elsewhere and (close := nearest(name, beside)):
         return StoreFileError(path, _dotted(fault), "unknown key", prefix + close)
-    if close := nearest(name, elsewhere):
+    in_list = any(isinstance(part, int) for part in fault["loc"])  # what it says belongs to its entry
+    if not in_list and (close := nearest(name, elsewhere)):
         return StoreFileError(path, _dotted(fault), f"unknown key; {_place(elsewhere[close])}", elsewhere[close])
     return StoreFileError(path, _dotted(fault), f"unknown key; expected one of {', '.join(beside)}")
 

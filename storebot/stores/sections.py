@@ -9,9 +9,12 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from storebot.core.delist import Rules
 from storebot.core.gate_limits import DECLARABLE, Declared, Planned
+from storebot.core.planner.terms import HOUR_MS, Orders
 from storebot.stores import values
 from storebot.stores.fetching import Fetch
 from storebot.stores.section import Section
+from storebot.stores.spending import Budget, Costs
+from storebot.stores.weighing import Value
 from storebot.stores.wording import nearest, wrong
 
 
@@ -156,9 +159,18 @@ class Keys(Section):
     )
 
 
+PRESETS = {"touchy": {"delay_s": 6.0, "jitter": 0.166, "concurrency": 1}}
+"""What a preset of ``[politeness]`` gives the keys that the file leaves out. Touchy: 5 to 7 seconds."""
+
+
 class Politeness(Section):
     """How much is asked of the shop."""
 
+    preset: Literal["touchy"] | None = Field(
+        default=None,
+        description='`"touchy"`: 5 to 7 seconds between two requests, one at a time, for a shop that blocks easily. '
+        "Keys of this table win over it.",
+    )
     delay_s: float = Field(default=1.0, ge=0, description="Seconds between two requests.")
     jitter: float = Field(
         default=0.5, ge=0, le=1, description="How far each delay strays: `0.5` gives 50 to 150 per cent of it."
@@ -171,6 +183,19 @@ class Politeness(Section):
     user_agent: values.HeaderText | None = Field(
         default=None, description="User agent for this shop. Without the key: storebot's own, with your contact."
     )
+
+    reason: values.Sentence | None = Field(
+        default=None,
+        description="Who allowed less politeness than the defaults (`delay_s` below 1, a `user_agent` without "
+        "storebot's name), and why. Each run that does so notes it.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset_fills_in(cls, data: object) -> object:
+        if not isinstance(data, dict) or not isinstance(preset := data.get("preset"), str):
+            return data
+        return {**PRESETS.get(preset, {}), **data}
 
     @field_validator("robots_reason")
     @classmethod
@@ -201,11 +226,68 @@ class Refresh(Section):
         default=1, ge=0, description="Pages at the head of each catalogue walk that are searched for new products."
     )
     sitemaps: bool = Field(default=True, description="Whether the sitemaps are searched for new products.")
+    budget: int | None = Field(
+        default=None,
+        ge=1,
+        description="Requests a day, which go where changes are likely (`scrapy plan`); each run has the share of the "
+        "time since the last one. Without the key: all pages whose `interval` is over.",
+    )
+    max_age: values.Duration | None = Field(
+        default=None,
+        description="How old the last look at a page may become at most, whatever else the budget is spent on: "
+        '`"14d"`. A budget that can\'t keep it is refused.',
+    )
+    sweep: float = Field(
+        default=0.25,
+        ge=0,
+        le=1,
+        description="Share of the budget for the pages that weren't looked at for the longest time. `max_age` may "
+        "raise it.",
+    )
+    value: tuple[Value, ...] = Field(
+        default=(),
+        description="`[[refresh.value]]` tables: products whose changes are worth more, or less, than others; the "
+        "first that fits counts.",
+    )
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _value_is_a_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    @model_validator(mode="after")
+    def _max_age_has_a_budget(self) -> Refresh:
+        if self.max_age is None:
+            return self
+        if self.budget is None:
+            raise wrong(
+                "has no effect, because there is no refresh.budget: then every refresh visits all that is due",
+                key="refresh.max_age",
+            )
+        if not self.max_age_ms:
+            raise wrong(f"expected an age above nought, got {self.max_age}", key="refresh.max_age")
+        return self
 
     @property
     def interval_ms(self) -> int:
         """The interval in milliseconds."""
         return values.milliseconds(self.interval)
+
+    @property
+    def max_age_ms(self) -> int:
+        """The age that is promised, in milliseconds; 0: none is."""
+        return values.milliseconds(self.max_age) if self.max_age else 0
+
+    def orders(self, *, once: int | None = None, full: bool = False) -> Orders:
+        """Return what it says, as the core takes it: with the requests of one run, or for a run over everything."""
+        return Orders(
+            per_day=self.budget,
+            once=once,
+            full=full,
+            max_age_h=self.max_age_ms / HOUR_MS,
+            sweep=self.sweep,
+            rules=tuple(value.rule for value in self.value),
+        )
 
 
 class Blocks(Section):
@@ -216,9 +298,22 @@ class Blocks(Section):
         description="Texts that stand on this shop's block pages alone, beside the known ones, in any letter case.",
     )
     breaker_share: float = Field(
-        default=0.5, gt=0, le=1, description="Share of blocked visits at which the run ends as blocked."
+        default=0.5,
+        gt=0,
+        le=1,
+        description="Share of blocked visits, of the newest five times `breaker_min`, at which the run ends and the "
+        "store is left alone for a while.",
     )
-    breaker_min: int = Field(default=10, ge=1, description="Blocked visits before that share is looked at.")
+    breaker_error_share: float = Field(
+        default=0.5,
+        gt=0,
+        le=1,
+        description="Share of answers that fail (no connection, a time-out, HTTP 5xx), of as many, at which the same "
+        "happens.",
+    )
+    breaker_min: int = Field(
+        default=10, ge=1, description="Blocked visits, or answers that fail, before their share is looked at."
+    )
 
 
 class PlannedEvent(Section):
@@ -382,6 +477,8 @@ class StoreFile(Section):
     keys: Keys = Field(default_factory=Keys, description="What makes two URLs the same page.")
     politeness: Politeness = Field(default_factory=Politeness, description="How much is asked of the shop.")
     fetch: Fetch = Field(default_factory=Fetch, description="By which tools the pages are fetched.")
+    costs: Costs | None = Field(default=None, description="What fetching costs, by tier.")
+    budget: Budget = Field(default_factory=Budget, description="How much may be spent.")
     refresh: Refresh = Field(default_factory=Refresh, description="What a refresh looks at.")
     blocks: Blocks = Field(default_factory=Blocks, description="How block pages are recognised.")
     gate: Gate = Field(default_factory=Gate, description="How much a run may change before its changes are held.")
@@ -404,6 +501,13 @@ class StoreFile(Section):
                 "expected at least one way to find products: sitemaps, a [catalogue] with a url, a platform or feeds",
                 key="discover",
             )
+        return self
+
+    @model_validator(mode="after")
+    def _money_has_a_price(self) -> StoreFile:
+        for scope in ("run", "month"):
+            if getattr(self.budget, scope).money is not None and (self.costs is None or not self.costs.table.tiers):
+                raise wrong("has no effect, because [costs] names no price", key=f"budget.{scope}.money")
         return self
 
     @property

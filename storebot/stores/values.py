@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated
 
 from pydantic import BeforeValidator
@@ -16,6 +17,9 @@ from storebot.stores.texts import distinct, text_of, texts_of
 from storebot.stores.wording import clipped, nearest, shown, wrong
 
 _UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_UNITS_BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZE = re.compile(r"([0-9]{1,6}) ?(KB|MB|GB|TB)")
+_AMOUNT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 _DURATION = re.compile(r"(?:[0-9]{1,6}[smhd])+")  # what a 64-bit number of milliseconds holds
 
 
@@ -57,6 +61,43 @@ def currency(value: object) -> str | tuple[str, ...]:
     if text not in EXPONENTS:
         raise wrong(f"expected {expected}, got {shown(text)}", nearest=_nearest_code(text))
     return text
+
+
+def currency_code(value: object) -> str:
+    """Return an ISO 4217 code."""
+    expected = 'an ISO 4217 code such as "EUR"'
+    text = text_of(value, expected)
+    if text not in EXPONENTS:
+        raise wrong(f"expected {expected}, got {shown(text)}", nearest=_nearest_code(text))
+    return text
+
+
+def price(value: object) -> Decimal:
+    """Return an amount of money that is written as text: a number of TOML would be a float."""
+    expected = 'an amount as text such as "0.0021"'
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise wrong(f"expected {expected}, got {shown(value)}: put it into quotes")
+    text = text_of(value, expected)
+    if not _AMOUNT.fullmatch(text):
+        raise wrong(f"expected {expected}, got {clipped(text)}")
+    return Decimal(text)
+
+
+def size(value: object) -> str:
+    """Return a number of bytes as its own text, such as ``20GB``."""
+    expected = 'a size such as "20GB" or "500MB"'
+    text = text_of(value, expected)
+    found = _SIZE.fullmatch(text)
+    if found is None or not int(found[1]):
+        raise wrong(f"expected {expected}, got {clipped(text)}")
+    return text
+
+
+def size_bytes(text: str) -> int:
+    """Return the bytes of a size that `size` accepted."""
+    found = _SIZE.fullmatch(text)
+    assert found is not None
+    return int(found[1]) * _UNITS_BYTES[found[2]]
 
 
 def _nearest_code(text: str) -> str | None:
@@ -148,6 +189,9 @@ Regex = Annotated[str, BeforeValidator(regex)]
 Rule = Annotated[str, BeforeValidator(rule)]
 Rules = Annotated[tuple[str, ...], BeforeValidator(rules)]
 Currency = Annotated[str | tuple[str, ...], BeforeValidator(currency)]
+CurrencyCode = Annotated[str, BeforeValidator(currency_code)]
+Price = Annotated[Decimal, BeforeValidator(price)]
+Size = Annotated[str, BeforeValidator(size)]
 Parameters = Annotated[tuple[str, ...], BeforeValidator(locations.parameters)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(locations.hosts)]
 Markers = Annotated[tuple[str, ...], BeforeValidator(markers)]

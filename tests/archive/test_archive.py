@@ -99,6 +99,14 @@ def test_the_newest_generation_is_the_latest(archive: Archive) -> None:
     assert [one.fetched_at_ms for one in archive.generations(page(1).url_key)] == [1000, 2000]
 
 
+def test_sizes_are_those_of_the_pages_that_came_last_held_ones_left_out(archive: Archive) -> None:
+    keep(archive, *(page(number, body=b"x" * (1_000 + number)) for number in range(6)))
+    keep(archive, page(5, at=2000, body=b"y" * 9_000), page(6, body=b"z" * 70, held=True))
+    keep(archive, page(7, body=b"c" * 500, page_type="catalogue"))
+    products = [("product", 1_003), ("product", 1_004), ("product", 1_005), ("product", 9_000)]
+    assert archive.sizes(most=5) == [*products, ("catalogue", 500)]
+
+
 def test_pages_of_one_template_take_a_fraction_of_their_size(archive: Archive) -> None:
     keep(archive, *(page(number) for number in range(60)))
     found = stats(archive)

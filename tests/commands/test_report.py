@@ -12,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from storebot.commands.report import HEADERS, Command, render, size
-from storebot.db import runs
-from storebot.db.database import Database
+from storebot.commands.report import HEADERS, Command, render
+from storebot.core.breaker import Breaker, State
+from storebot.core.overrides import Override
+from storebot.core.sizes import size
+from storebot.db import breakers, runs
+from storebot.db.database import Database, now_ms
+from storebot.db.planned_runs import PlanNote
 from storebot.items import Outcome, RunStatus
+from tests.db.test_truth import DAY, visited
 
 NINE = {Outcome.NOT_MODIFIED: 5, Outcome.UNCHANGED: 1, Outcome.CHANGED: 2, Outcome.ERROR: 1}
 
@@ -48,6 +53,13 @@ def cells(found: runs.Run) -> dict[str, str]:
     starts = [match for match, sign in enumerate(rule) if sign == "─" and rule[match - 1 : match] != "─"]
     ends = [*starts[1:], max(len(head), len(row))]
     return {head[a:b].strip(): row[a:b].strip() for a, b in zip(starts, ends, strict=True)}
+
+
+def test_runs_that_needed_a_dearer_tier_are_told_below_the_table() -> None:
+    plain, climbed = ran(tiers={"http": 9}), ran(id=4, tiers={"http": 6, "browser": 3}, escalations=1)
+    lines = render([plain, climbed]).split("\n")
+    assert lines[-1] == "run 4 fetched by http:6,browser:3; 1 escalation"
+    assert "fetched by" not in render([plain])
 
 
 @pytest.fixture
@@ -123,6 +135,92 @@ def test_json_is_one_object_a_line_newest_first(url: str, capsys: pytest.Capture
     assert found[0]["outcomes"]["new"] == 3
     assert {"store", "kind", "status", "reason", "started_at", "finished_at", "requests"} <= set(found[0])
     assert found[0]["status"] == "complete"
+
+
+def test_overrides_stand_below_the_table_and_in_the_json(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    override = Override("0.2 s between two requests", "ann", "their letter")
+    database = Database.open(url)
+    with database.write() as conn:
+        run_id = runs.start(conn, "acme", "refresh", overrides=[override])
+    database.dispose()
+    assert report(url, "--store", "acme") == 0
+    assert f"run {run_id} overrode: 0.2 s between two requests (ann: their letter)" in capsys.readouterr().out
+    assert report(url, "--json", "--last", "2") == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [run["overrides"] for run in found] == [[override._asdict()], []]
+
+
+@pytest.mark.parametrize(
+    ("breaker", "line"),
+    [
+        (
+            Breaker(State.OPEN, 1_700_000_000_000, 1_700_001_800_000, 1, "10 of 10 visits were blocked"),
+            "acme: circuit breaker open until 2023-11-14 22:43:20 UTC (since 2023-11-14 22:13:20 UTC, because 10 of 10 "
+            "visits were blocked): until then no run asks anything",
+        ),
+        (
+            Breaker(State.HALF_OPEN, 1_700_000_000_000, 0, 1, "HTTP 503"),
+            "acme: circuit breaker half-open (since 2023-11-14 22:13:20 UTC, because HTTP 503): the next run asks for "
+            "one page first",
+        ),
+    ],
+    ids=["open", "half-open"],
+)
+def test_store_that_is_left_alone_is_shown(
+    url: str, capsys: pytest.CaptureFixture[str], breaker: Breaker, line: str
+) -> None:
+    database = Database.open(url)
+    with database.write() as conn:
+        breakers.record(conn, "acme", breaker)
+        breakers.record(conn, "books", breaker._replace(state=State.CLOSED))
+    database.dispose()
+    assert report(url) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == line
+    assert report(url, "--json", "--store", "books") == 0
+    assert "breaker" not in capsys.readouterr().out
+    assert report(url, "--json", "--store", "acme") == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (last["store"], last["breaker"]["state"], last["breaker"]["trips"]) == ("acme", breaker.state.value, 1)
+
+
+def test_what_came_of_a_plan_stands_below_the_table() -> None:
+    plan = PlanNote(
+        share=None, requests=1_200, discovery=4, views=20, lanes={"hazard": 900, "new": 0, "audit": 36}, expected=41.26
+    )
+    lines = render([ran(), ran(id=4, plan=plan)], {4: 38}).split("\n")
+    assert lines[-1] == (
+        "run 4 planned 1,200 requests (900 hazard, 36 audit, 20 pages of the catalogue): 41.3 changes expected, "
+        "38 found"
+    )
+
+
+def test_what_is_true_of_a_store_is_told_where_it_is_refreshed_by_a_plan(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = Database.open(url)
+    with database.read() as conn:
+        now = now_ms(conn)
+    run_id = visited(database, Outcome.CHANGED, *[Outcome.UNCHANGED] * 9, at=now)
+    visited(database, Outcome.CHANGED, at=now - 40 * DAY)
+    database.dispose()
+    assert report(url) == 0
+    out = capsys.readouterr().out
+    assert f"run {run_id} planned 9 requests (no page): 0.0 changes expected, 1 found\n" in out
+    assert (
+        "acme: 1 of 10 audits found a stale copy: 10.0% (95 %: 1.8% to 40.4%), in the last 30 days; ever: 2 of 11 "
+        "audits found a stale copy: 18.2% (95 %: 5.1% to 47.7%)\nacme: lastmod: none was read of late\n"
+    ) in out
+    assert "books: " not in out
+    assert report(url, "--json", "--store", "acme", "--last", "2") == 0
+    first, second, truth = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert [first["plan"]["found"], second["plan"]["found"]] == [1, 1]
+    assert (truth["store"], truth["truth"]["stale"]["30d"]["stale"], truth["truth"]["stale"]["ever"]["looks"]) == (
+        "acme",
+        1,
+        11,
+    )
+    assert report(url, "--json", "--store", "books") == 0
+    assert "truth" not in capsys.readouterr().out
 
 
 def test_database_without_runs_says_how_to_make_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,15 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storebot.core.block_signatures import SIGNATURES, Kind, Signature, Strength, Where
-from storebot.core.blocks import Block, classify, retry_after_s
+from storebot.core.blocks import Block, classify
+from storebot.core.pacing import retry_after_s
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_product
 from storebot.core.parsing.rules import ProductRules
 from storebot.items import BlockSignal, PageType
+from tests.crawls.saved_site import unpacked
 from tests.shared_data import ROOT, shared
 
 NOW_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 CORPUS = sorted(path.stem for path in (ROOT / "blocks/pages").glob("*.json")) or ["cf-managed-2024"]
+SITES = sorted(path.name.removesuffix(".tar.zst") for path in (ROOT / "sites").glob("*.tar.zst")) or ["woo-dabhobbies"]
 # Good answers of which only status and headers were saved: the body in the corpus is empty.
 BODY_NOT_SAVED = ("good-har-linkedin", "good-har-youtube")
 PRODUCT = b"""<html><head><title>Dog bed</title><script type="application/ld+json">{"@context": "https://schema.org",
@@ -85,6 +88,25 @@ def test_no_saved_good_page_needs_its_identity_to_pass(name: str) -> None:
     path = shared(f"blocks/{json.loads(shared(f'blocks/pages/{name}.json').read_text())['file']}")
     body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     assert verdict(body, known=False) is None
+
+
+def test_no_page_of_the_shops_in_the_corpus_needs_its_identity_to_pass() -> None:
+    """Products and what looks like one: 85 pages. Each of them passes although nobody says that it was read."""
+    paths = [path for folder in ("pages", "nonproduct") for path in (ROOT / "products" / folder).glob("*.html*")]
+    assert not ROOT.exists() or len(paths) >= 80
+    for path in paths:
+        body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        assert verdict(body, known=False) is None, path.name
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_no_page_of_a_whole_shop_needs_its_identity_to_pass(name: str) -> None:
+    """Every seventh of its pages; all 3,041 of them passed on 2026-11-30."""
+    files = unpacked(shared(f"sites/{name}.tar.zst"))
+    pages = {path: body for path, body in files.items() if b"<html" in body[:1024].lower()}
+    assert pages
+    for path in sorted(pages)[::7]:
+        assert verdict(pages[path], known=False) is None, path
 
 
 @pytest.mark.parametrize("name", BODY_NOT_SAVED)
@@ -200,6 +222,52 @@ def test_a_rate_limit_stays_one_whatever_its_page_says() -> None:
 
 def test_a_challenge_with_429_is_not_transient() -> None:
     assert blocked("<script>window.KPSDK={}</script><script src='/x/ips.js?a=1'></script>", 429).transient is False
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "vendor", "kind"),
+    [
+        ("<title>Amazon.com</title><!-- api-services-support@amazon.com -->", 200, "amazon", Kind.CAPTCHA),
+        ("<title>Amazon.com</title><form action='/errors/validateCaptcha'>", 200, "amazon", Kind.CAPTCHA),
+        ("Your connection needs to be verified before you can proceed", 200, "shopify", Kind.CHALLENGE),
+        ("<p id='cmsg'>Please enable JS and disable any ad blocker</p>", 403, "datadome", Kind.CAPTCHA),
+        ("Please enable JavaScript to view the page content. Your support ID is: 1", 200, "f5-asm", Kind.CHALLENGE),
+        ("Please enable javascript before you are allowed to see this page.", 200, "generic", Kind.CHALLENGE),
+        ("<title>Vercel Security Checkpoint</title>", 429, "vercel", Kind.CHALLENGE),
+        ("<script>sucuri_cloudproxy_js=''</script>", 200, "sucuri", Kind.CHALLENGE),
+        ("<div id='sec-if-cpt-container'></div>", 200, "akamai", Kind.CHALLENGE),
+    ],
+)
+def test_block_pages_that_people_quote(body: str, status: int, vendor: str, kind: Kind) -> None:
+    block = blocked(filled(body), status)
+    assert (block.vendor, block.kind, block.transient) == (vendor, kind, False)
+
+
+def test_430_of_a_shopify_store_is_shopifys() -> None:
+    block = blocked("", 430, {"powered-by": "Shopify", "x-shopid": "1"})
+    assert (block.vendor, block.kind) == ("shopify", Kind.DENIED)
+
+
+def test_empty_page_of_an_application_is_no_block() -> None:
+    """It's for a tier that runs scripts, and says nothing of whether the shop minds."""
+    shell = "<noscript>You need to enable JavaScript to run this app.</noscript><div id='root'></div>"
+    shell += "<script src='/static/js/main.js'></script>" * 5
+    assert verdict(shell, known=False) is None
+    assert verdict(shell, known=False, typical_bytes=400_000) is None
+
+
+def test_typical_length_is_asked_for_only_where_the_page_was_not_recognised() -> None:
+    asked: list[bool] = []
+
+    def typical() -> int:
+        asked.append(True)
+        return 400_000
+
+    page = Page(url="https://shop.example/", body=filled("<title>Human verification</title>").encode())
+    assert classify(page, page_type=PageType.PRODUCT, identity=True, typical_bytes=typical) is None
+    assert not asked
+    assert classify(page, page_type=PageType.PRODUCT, identity=False, typical_bytes=typical) is not None
+    assert classify(page, page_type=PageType.PRODUCT, identity=False, typical_bytes=lambda: None) is None
 
 
 @pytest.mark.parametrize(

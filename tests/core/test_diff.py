@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 from hypothesis import given
 
-from storebot.core.diff import FieldChange, changes_between
-from storebot.core.fingerprint import TRACKED, record_hash
+from storebot.core.diff import FieldChange, changes_between, is_damaged, undamaged
+from storebot.core.fingerprint import TRACKED, details_hash, record_hash
 from storebot.items import Availability, Listing
 from tests.core.listings import BASE, LISTINGS, changed
 
@@ -44,3 +44,18 @@ def test_each_change_has_both_values() -> None:
 
 def test_zero_is_a_value_and_absence_is_none() -> None:
     assert changes_between(changed(price_minor=0), changed(price_minor=None)) == (FieldChange("price_minor", 0, None),)
+
+
+def test_a_text_that_lost_characters_overwrites_no_clean_one() -> None:
+    """Case E02: a page that came once with the wrong charset."""
+    clean, broken = (
+        changed(name="Caf\u00e9 90", brand="Acme"),
+        changed(name="Caf\ufffd 90", brand="Ac\u00e9", price_minor=1),
+    )
+    assert (is_damaged(clean), is_damaged(broken)) == (False, True)
+    kept = undamaged(clean, broken)
+    assert (kept.name, kept.brand, kept.price_minor) == (clean.name, broken.brand, 1)
+    assert (kept.record_hash, kept.details_hash) == (record_hash(kept), details_hash(kept))
+    assert [change.field for change in changes_between(clean, kept)] == ["brand", "price_minor"]
+    assert undamaged(broken, clean) is clean
+    assert undamaged(broken, broken) is broken

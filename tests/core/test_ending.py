@@ -153,6 +153,23 @@ def test_store_that_redirects_every_known_page_away_is_no_success() -> None:
     assert reason == "all 40 known product pages redirect away: has the shop moved?"
 
 
+@pytest.mark.parametrize(("away", "failed"), [({"new.example": 6}, True), ({"new.example": 5}, False), ({}, False)])
+def test_domain_has_moved_when_most_pages_lead_off_the_site(away: dict[str, int], failed: bool) -> None:
+    """Case R05."""
+    outcomes = {Outcome.MOVED: 6, Outcome.UNCHANGED: 4}
+    end = replace(GOOD, outcomes=outcomes, moved_off=away)
+    status, reason, code = judge(end)
+    assert (status is RunStatus.FAILED) is failed
+    if failed:
+        assert code is ExitCode.PARTIAL
+        assert reason.startswith("domain moved: 6 of 10 pages redirect to new.example; is base_url still the shop's?")
+
+
+def test_host_that_most_pages_lead_to_is_named() -> None:
+    end = replace(GOOD, outcomes={Outcome.MOVED: 10}, moved_off={"parked.example": 3, "new.example": 7})
+    assert "10 of 10 pages redirect to new.example" in judge(end)[1]
+
+
 def test_run_of_which_robots_txt_left_nothing_is_no_success() -> None:
     """Case Z07."""
     status, reason, code = judge(Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 7}, pages_known=40))
@@ -228,3 +245,74 @@ def test_an_empty_store_has_failed_unless_its_file_says_that_it_may_be_empty() -
     empty = Ending(finish_reason="finished", outcomes={})
     assert judge(empty)[0] is RunStatus.FAILED
     assert judge(replace(empty, min_listings=0))[0] is RunStatus.COMPLETE
+
+
+def test_run_that_its_budget_ended_is_partial_and_names_its_lists_only_by_number() -> None:
+    walks = ["sitemap a: why", "sitemap b: why"]
+    end = replace(GOOD, budget="15 of 15 requests of this run", pages_left=4, incomplete_walks=walks)
+    reason = "15 of 15 requests of this run; the next run goes on; 4 pages left; 2 lists not read to the end"
+    assert judge(end) == (RunStatus.PARTIAL, f"budget reached: {reason}", ExitCode.BUDGET)
+
+
+def test_budget_that_ended_discovery_before_it_found_a_page_is_no_failure() -> None:
+    end = Ending(finish_reason="finished", outcomes={}, budget="1 of 1 requests of this run")
+    assert judge(end)[0::2] == (RunStatus.PARTIAL, ExitCode.BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("worse", "code"),
+    [
+        ({"internal_errors": 1}, ExitCode.INTERNAL_ERROR),
+        ({"held": 1}, ExitCode.HELD),
+        ({"finish_reason": "blocked"}, ExitCode.BLOCKED),
+        ({"signal": 15}, ExitCode.SIGTERM),
+    ],
+    ids=["error", "held", "blocked", "signal"],
+)
+def test_budget_is_the_least_of_what_a_run_can_end_by(worse: dict[str, Any], code: ExitCode) -> None:
+    assert judge(replace(GOOD, budget="it", **worse))[2] is code
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "seen", "status", "code", "reason"),
+    [
+        ({"known": 2}, 0, RunStatus.BLOCKED, ExitCode.BLOCKED, "blocked by robots.txt: 2 pages that were read before"),
+        ({"known": 1}, 8, RunStatus.PARTIAL, ExitCode.PARTIAL, "blocked by robots.txt: 1 page that was read before"),
+        (
+            {"walk": 1, "new": 3},
+            8,
+            RunStatus.PARTIAL,
+            ExitCode.PARTIAL,
+            "blocked by robots.txt: 1 request that finds pages, 3 pages that were never read",
+        ),
+        ({"new": 3}, 8, RunStatus.COMPLETE, ExitCode.COMPLETE, ""),
+    ],
+    ids=["all of what is known", "some of it", "a list", "pages never read"],
+)
+def test_what_robots_txt_forbids_by_now_is_said_with_counts_and_is_no_complete_run(
+    forbidden: dict[str, int], seen: int, status: RunStatus, code: ExitCode, reason: str
+) -> None:
+    """Case Z07."""
+    outcomes = {Outcome.UNCHANGED: seen, Outcome.SKIPPED: sum(forbidden.values())}
+    end = Ending(finish_reason="finished", outcomes=outcomes, forbidden=forbidden, pages_known=11, pages_read=8)
+    assert judge(end) == (status, reason, code)
+
+
+def test_store_of_which_every_page_is_forbidden_from_the_first_is_blocked_by_robots_txt() -> None:
+    """Case Z07."""
+    end = Ending(finish_reason="finished", outcomes={Outcome.SKIPPED: 5}, forbidden={"new": 5}, pages_known=5)
+    assert judge(end) == (
+        RunStatus.BLOCKED,
+        "blocked by robots.txt: 5 pages that were never read",
+        ExitCode.BLOCKED,
+    )
+
+
+def test_run_that_an_open_breaker_turned_away_is_blocked_not_failed() -> None:
+    end = Ending(finish_reason="not_started", outcomes={}, failure="it is open", failure_code=ExitCode.BLOCKED)
+    assert judge(end) == (RunStatus.BLOCKED, "it is open", ExitCode.BLOCKED)
+
+
+def test_blocked_run_without_a_visit_says_why_it_ended() -> None:
+    end = Ending(finish_reason="blocked", outcomes={}, notes=["its probe failed"])
+    assert judge(end) == (RunStatus.BLOCKED, "its probe failed", ExitCode.BLOCKED)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from storebot.core.robots import Reading, asked_delay_s, asks_for_time, reading_of, sitemaps_in_robots, wait_s
+from storebot.core.robots import Reading, asked_delay_s, reading_of, sitemaps_in_robots, text_of
 from tests.shared_data import ROOT, shared
 
 GOLDENS = sorted(
@@ -56,16 +56,20 @@ def test_lines_without_an_address_give_none(body: bytes) -> None:
 def test_what_a_status_means(status: int, reading: Reading) -> None:
     """Case Z02."""
     assert reading_of(status) is reading
-    assert asks_for_time(status) is (status in (429, 503))
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "tried", "expected"),
-    [("", 1, 1), ("", 2, 2), ("30", 1, 30), ("0", 2, 2), ("-5", 1, 1), ("soon", 1, 1), ("1.5", 1, 1.5)],
+    "body",
+    [
+        b"\xef\xbb\xbfUser-agent: *\nDisallow: /\n",
+        "User-agent: *\nDisallow: /\n".encode("utf-16"),
+        b"User-agent: *\nDisallow: /\n\0",
+    ],
+    ids=["UTF-8", "UTF-16", "with a nought"],
 )
-def test_wait_is_what_the_host_asks_for_and_never_nothing(retry_after: str, tried: int, expected: float) -> None:
-    """Case Z05."""
-    assert wait_s(retry_after, tried, 1_800_000_000_000) == expected
+def test_text_that_is_kept_begins_with_its_first_group(body: bytes) -> None:
+    """Case Z01."""
+    assert text_of(body) == "User-agent: *\nDisallow: /\n"
 
 
 @pytest.mark.parametrize(

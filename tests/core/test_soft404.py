@@ -111,6 +111,13 @@ def test_a_canonical_link_to_the_page_itself_or_to_another_product_is_none() -> 
         assert soft_404(page("<h1>Hm</h1>", head=f'<link rel="canonical" href="{canonical}">'), SHOP) == ""
 
 
+def test_a_canonical_link_in_the_one_head_of_an_application_says_nothing_of_the_product() -> None:
+    """A shop that turned into an application would lose all its products: each address gives the same empty page."""
+    head, script = f'<link rel="canonical" href="{SHOP}/">', '<script src="/app.js"></script>'
+    assert soft_404(page(f'<div id="root"></div>{script}', head=head), SHOP) == ""
+    assert "true address" in soft_404(page(f"<h1>Welcome</h1>{script}", head=head), SHOP)
+
+
 def test_no_page_of_a_real_shop_that_shows_a_product_has_a_sign() -> None:
     """Positive evidence wins anyway; these would be wrong even where a redesign took it away."""
     wrong = []

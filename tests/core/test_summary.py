@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +54,19 @@ def test_outcome_that_no_page_had_is_not_in_the_line() -> None:
     assert found["error"] == "1"
     assert "new" not in found
     assert "blocked" not in found
+
+
+def test_tiers_are_told_where_the_plain_one_was_not_enough() -> None:
+    plain = replace(REFRESH, tiers={"http": 40})
+    assert "tiers" not in pairs(plain.line())
+    assert json.loads(plain.json_line())["tiers"] == {"http": 40}
+    climbed = replace(REFRESH, tiers={"http": 37, "browser": 3}, escalations=3)
+    assert (pairs(climbed.line())["tiers"], pairs(climbed.line())["escalations"]) == ("http:37,browser:3", "3")
+    assert json.loads(climbed.json_line())["escalations"] == 3
+    remembered = replace(REFRESH, tiers={"browser": 40})
+    assert (pairs(remembered.line())["tiers"], pairs(remembered.line())["escalations"]) == ("browser:40", "0")
+    catalogue = replace(REFRESH, tiers={}, escalations=1)
+    assert pairs(catalogue.line())["tiers"] == "none"
 
 
 def test_line_break_in_a_reason_does_not_make_a_second_line() -> None:
@@ -114,3 +128,11 @@ def test_no_cell_of_a_table_is_lost_or_cut(rows: list[tuple[str, str]]) -> None:
     assert len(lines) == len(rows) + 2
     for row, line in zip(rows, lines[2:], strict=True):
         assert all(cell.strip() in line for cell in row)
+
+
+def test_cost_is_in_the_line_only_where_something_is_priced() -> None:
+    priced = replace(REFRESH, cost_micro=420_000, currency="EUR")
+    assert pairs(priced.line())["cost"] == "0.42EUR"
+    assert "cost" not in pairs(replace(REFRESH, cost_micro=0).line())
+    assert [json.loads(one.json_line())["cost"] for one in (priced, REFRESH)] == ["0.42", None]
+    assert [json.loads(one.json_line())["currency"] for one in (priced, REFRESH)] == ["EUR", None]

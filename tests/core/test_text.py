@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +61,8 @@ def test_marks_that_change_places_leave_no_joiner_behind() -> None:
 @pytest.mark.parametrize("number", ["9" * 5000, "x110000", "99999999"])
 def test_a_number_of_no_character_is_a_replacement(number: str) -> None:
     assert unescape(f"&#{number};&amp;&lt;") == "\ufffd&<"
+
+
+@given(st.lists(st.sampled_from(["&quot;", "&quot", "&amp;", "&amp", "&lt", "&not", "&#39", "quot;", "in;", '"', "x"])))
+def test_quotes_are_decoded_as_every_entity_is(parts: list[str]) -> None:
+    assert unescape("".join(parts)) == html.unescape("".join(parts))

@@ -39,7 +39,10 @@ _IMPORTED = [
 
 
 class Options(NamedTuple):
-    """One crawl of the demo store: what it prints is appended to the file ``output``."""
+    """One crawl of the demo store: what it prints is appended to the file ``output``.
+
+    ``settings`` are given by ``-s``; those with a name in lower case are arguments of the phase, by ``-a``.
+    """
 
     phase: str
     base_url: str
@@ -53,8 +56,9 @@ def start(options: Options) -> ForkServerProcess:
     """Start a crawl; the caller joins it, or kills it."""
     argv = ["scrapy", "crawl", options.phase, "-a", "store=demo", "-a", f"base_url={options.base_url}"]
     for name, value in options.settings.items():
-        argv += ["-s", f"{name}={value}"]
+        argv += ["-a" if name.islower() else "-s", f"{name}={value}"]
     env = {
+        **os.environ,  # as it is now: the server that forks has that of its own start
         "STOREBOT_DATABASE_URL": options.database_url,
         "STOREBOT_STORES": str(options.stores or ""),
         "STOREBOT_ARCHIVE": str(options.output.with_suffix(".pages")),
@@ -90,6 +94,7 @@ def _crawl(argv: list[str], env: dict[str, str], output: str) -> None:
     from scrapy.cmdline import execute
 
     os.chdir(ROOT)
+    os.environ.clear()
     os.environ.update(env)
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):

@@ -46,7 +46,7 @@ class SavedSite:
     def __init__(self, name: str, *, etags: bool = False) -> None:
         self.name, self.etags = name, etags
         self.answered: Counter[tuple[str, int]] = Counter()  # (path and query, status) -> answers
-        self._files = _unpacked(shared(f"sites/{name}.tar.zst"))
+        self._files = unpacked(shared(f"sites/{name}.tar.zst"))
         facts: dict[str, Any] = json.loads(shared(f"sites/{name}.json").read_text())
         self._original = facts["base_url"].rstrip("/")
         self.prefix = urlsplit(self._original).path  # of the shop on its host
@@ -134,7 +134,7 @@ def _addresses(host: str) -> list[tuple[re.Pattern[bytes], str]]:
     ]
 
 
-def _unpacked(archive: Path) -> dict[str, bytes]:
+def unpacked(archive: Path) -> dict[str, bytes]:
     """Return the files of a packed site by their path below its one folder."""
     with zstandard.open(archive, "rb", dctx=zstandard.ZstdDecompressor(max_window_size=_WINDOW)) as packed:
         content = io.BytesIO(packed.read())

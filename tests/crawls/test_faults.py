@@ -253,7 +253,8 @@ def test_store_that_sends_every_product_elsewhere_is_no_success(known: Watched) 
         known.shop.lie("redirect", "^/p/", to=f"{parked.url.replace('127.0.0.1', 'localhost')}/", status=301)
         done = known.forked("refresh")
     assert (done.exit_code, done.count("moved")) == (3, PRODUCTS), done.stderr
-    assert "all 30 known product pages redirect away: has the shop moved?" in known.last_run()["reason"]
+    assert known.last_run()["status"] == "failed"
+    assert known.last_run()["reason"].startswith(f"domain moved: {PRODUCTS} of {PRODUCTS} pages redirect to localhost")
     assert known.records() == before
 
 
@@ -429,7 +430,8 @@ def test_checkpoint_of_another_walk_is_refused_and_the_walk_starts_again(fresh: 
 def test_page_that_robots_txt_disallows_is_skipped(known: Watched) -> None:
     known.execute(f"UPDATE pages SET url = '{known.shop.url}/cart/p/x-1' WHERE id = 5")
     done = known.forked("refresh")
-    assert (done.exit_code, done.count("not_modified")) == (0, PRODUCTS - 1)
+    assert (done.exit_code, done.count("not_modified")) == (3, PRODUCTS - 1)  # case Z07: it was read before
+    assert known.last_run()["reason"] == "blocked by robots.txt: 1 page that was read before"
     assert known.shop.requests().paths("/cart") == {}
     outcome, reason = known.outcomes()["/cart/p/x-1"]
     assert (outcome, "robots.txt" in reason) == ("skipped", True)

@@ -252,3 +252,22 @@ def test_the_database_thread_never_needs_the_one_that_submits(sqlite_url: str) -
     assert len(threads) == 1
     assert main not in threads
     database.dispose()
+
+
+def test_what_waits_is_weighed(database: Database, made: Make) -> None:
+    """A thousand records that each name a thousand pages aren't a thousand records in memory."""
+    hold, went_on = threading.Event(), threading.Event()
+
+    def save(conn: Connection, records: Sequence[str]) -> Sequence[str]:
+        went_on.set()
+        hold.wait(10)
+        return records
+
+    kept = made(database, save, weight=len, max_wait_s=0)
+    kept.saver.submit("four")
+    assert went_on.wait(10)
+    kept.saver.submit("seven77")
+    assert kept.saver.pending == 11
+    hold.set()
+    kept.saver.flush()
+    assert kept.saver.pending == 0

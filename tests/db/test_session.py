@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
+from storebot.core.rung import Rung
 from storebot.db import leases, runs, walks
 from storebot.db.database import Database
 from storebot.db.holders import this_process
 from storebot.db.schema import checkpoints, pages, stores, visits
 from storebot.db.schema import runs as runs_table
 from storebot.db.session import Finding, Saved, Session, SessionOptions, Standing
+from storebot.db.tiers import Used
 from storebot.exceptions import LeaseLost, StorebotError, StoreBusy
-from storebot.items import CatalogPage, Outcome, PageStatus, RunStatus, WalkEnd, WalkState
+from storebot.items import CatalogPage, Outcome, PageStatus, PageType, RunStatus, Tier, WalkEnd, WalkState
 from tests.db.shop import HOUR, NOW, STORE, Worker, alive, found, parsed, unparsed
 
 OPTIONS = SessionOptions(
@@ -97,6 +99,26 @@ def discover(session: Session, *names: str) -> None:
     session.submit(CatalogPage(number=1, url="u", found=tuple(found(*names)), checkpoint=False, **WALK))
 
 
+def test_what_a_run_learned_of_tiers_is_kept_with_its_heartbeat_and_at_its_end(url: str) -> None:
+    rung = Rung(page_type=PageType.PRODUCT, tier=Tier.HTTP, tries=1.0, failures=1, tried_at=NOW, reason="blocked")
+    session = opened(url)
+    assert session.rungs == ()
+    asyncio.run(session.call(session.keep, [rung]))
+    session.database.dispose()  # as after kill -9
+    with looking(url) as look, look.database.write() as conn:
+        leases.release(conn, STORE, session.token)
+    later = replace(rung, tries=2.0, failures=2, tried_at=NOW + 1)
+    second = opened(url)
+    assert second.rungs == (rung,)
+    second.close(partial, whole=False, rungs=[later])
+    third = opened(url)
+    assert third.rungs == (later,)
+    third.close(complete)
+    fourth = opened(url)
+    assert fourth.rungs == (later,), "a run that learned nothing forgets nothing"
+    fourth.close(complete)
+
+
 def test_run_from_its_lease_to_its_row(url: str) -> None:
     told = Told()
     session = opened(url, told)
@@ -121,6 +143,7 @@ def test_run_from_its_lease_to_its_row(url: str) -> None:
             pages_read=2,
             listings_known=2,
             rows_written=2,
+            used=Used({"http": 3}),
         )
     ]
     assert [one.outcome for one in told.saved] == [None, Outcome.NEW, Outcome.NEW, Outcome.MISSING]
@@ -218,6 +241,16 @@ def test_unsaved_records_are_counted_until_their_commit(url: str) -> None:
     discover(session, "1", "2")
     assert session.unsaved == 1
     claimed(session)  # a call commits what is in its way
+    assert session.unsaved == 0
+    session.close(complete)
+
+
+def test_a_sitemap_that_waits_counts_by_what_it_names(url: str) -> None:
+    """A store of 100,000 pages had all their addresses in memory: the sitemaps are read faster than they are saved."""
+    session = opened(url, commit_s=60, commit_rows=10)
+    discover(session, *map(str, range(200)))
+    assert session.unsaved == 11
+    claimed(session)
     assert session.unsaved == 0
     session.close(complete)
 

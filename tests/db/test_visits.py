@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
 import pytest
 from sqlalchemy import select, update
 
+from storebot.core.fingerprint import details_hash, record_hash
 from storebot.db import leases, runs
 from storebot.db.database import Database
 from storebot.db.holders import this_process
@@ -97,6 +99,16 @@ class TestKnownPage:
         shop.save(parsed(shop.due()[0], listing(name="Cup"), at=LATER))
         assert len(shop.rows(offers)) == 1
         assert len(shop.rows(changes)) == 1
+
+    def test_a_name_that_lost_characters_leaves_the_clean_one_and_is_no_event_e02(self, database: Database) -> None:
+        shop = Worker(database)
+        clean = listing("Caf\u00e9 90")
+        shop.known("1", listings=[replace(clean, record_hash=record_hash(clean), details_hash=details_hash(clean))])
+        before = shop.only(listings)
+        shop.save(parsed(shop.due()[0], listing("Caf\ufffd 90"), at=LATER))
+        assert (shop.only(listings), shop.rows(changes)) == (before, [])
+        shop.save(parsed(shop.due()[0], listing("Caf\ufffd 90", 2999), at=LATER + HOUR))
+        assert (shop.only(listings)["name"], shop.only(listings)["price_minor"]) == ("Caf\u00e9 90", 2999)
 
     def test_another_availability_is_an_offer(self, database: Database) -> None:
         shop = Worker(database)

@@ -177,7 +177,7 @@ def test_honest_switches_every_lie_off() -> None:
         (("too_many", ".*", None, {"retry_after": True}), "give a value like 5"),
         (("frozen_lastmod", ".*", None, {"entries": "["}), "no regular expression"),
         (("empty", ".*", None, {"a": 1}), "takes no options"),
-        (("challenge", ".*", None, {"size": "huge"}), "small or large"),
+        (("challenge", ".*", None, {"size": "huge"}), "choose one of small, large"),
         (("currency", ".*", None, {"to": "XXX"}), "choose one of GBP"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -177,3 +178,43 @@ def test_a_process_ends_when_its_parent_is_gone() -> None:
         assert apart.process.stdin is not None
         apart.process.stdin.close()
         assert apart.process.wait(timeout=20) == 0
+
+
+def curl(store: DemoClient, url: str, *options: str) -> list[str]:
+    """Return the status and the HTTP version of one answer, as curl tells them."""
+    command = ["curl", "--silent", "--noproxy", "*", "--cacert", str(store.certificate), "--output", "/dev/null"]
+    wanted = ["--write-out", "%{http_code} %{http_version}"]
+    return subprocess.run(
+        [*command, *wanted, *options, url], capture_output=True, text=True, check=False
+    ).stdout.split()
+
+
+@pytest.mark.parametrize("kind", [DemoStore, DemoProcess])
+def test_https_speaks_both_versions_and_the_guard_wants_the_second(kind: type[DemoStore] | type[DemoProcess]) -> None:
+    with kind(products=3, https=True, guard="needs_http2") as store:
+        url = store.truth()[0]["url"]
+        assert url.startswith("https://127.0.0.1:")
+        assert curl(store, url, "--http1.1") == ["403", "1.1"]
+        assert curl(store, url, "--http2", "--user-agent", "me", "--cookie", "visitor=7") == ["200", "2"]
+        assert curl(store, url, "--http2", "--header", "X-Demo-Front: guess 3 10.0.0.1", "--head") == ["200", "2"]
+        requests = store.requests()
+        assert requests.by("http", "product") == {"1.1": 1, "2": 2}
+        assert requests.by("address") == {"127.0.0.1": 3}
+        assert requests.by("agent", status=200)["me"] == 1
+        assert requests.by("visitor", status=200) == {"7": 1, "": 1}
+        store.lie("cut")
+        assert curl(store, url, "--http2", "--fail") == ["200", "2"]
+        store.honest()
+        assert curl(store, url, "--http1.1") == ["200", "1.1"]
+
+
+def test_a_guard_stands_from_the_opening_on_before_what_it_guards() -> None:
+    with DemoStore(products=3, guard="blocks_always", guarded="^/catalogue/") as store:
+        assert fetch(f"{store.url}/catalogue/page-1.html")[0] == 403
+        assert fetch(store.truth()[0]["url"])[0] == 200
+        assert [lie["name"] for lie in store.lies()["active"]] == ["blocks_always"]
+
+
+def test_a_guard_with_a_bad_pattern_is_an_error_of_the_block() -> None:
+    with pytest.raises(ConfigurationError, match="no regular expression"), DemoStore(guard="api_only", guarded="["):
+        pass

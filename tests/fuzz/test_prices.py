@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storebot.core.availability import read_availability, read_condition
-from storebot.core.blocks import retry_after_s
 from storebot.core.gtin import gtin14, gtin_of_isbn
 from storebot.core.offer import read_offer
+from storebot.core.pacing import retry_after_s
 from storebot.core.parsing.lastmod import lastmod_ms
 from storebot.core.parsing.price import parse_price
 from storebot.core.parsing.values import amounts, from_dom, from_json, is_blank, same_amount

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from scrapy.crawler import Crawler
+from scrapy.http import Request
 
 from storebot.exceptions import ConfigurationError, UnknownStore
 from storebot.items import Outcome
+from storebot.lean import HeadersMiddleware
 from storebot.spiders.backfill import BackfillSpider
 from storebot.spiders.base import StoreSpider
 from tests.inside import Crawled, Place, store_folder
@@ -27,7 +29,7 @@ def spider(tmp_path: Path, politeness: str, store: str = "shop", **settings: obj
     return BackfillSpider.from_crawler(crawler, store=store, base_url="http://127.0.0.1:1/eu/"), crawler
 
 
-def test_store_file_sets_the_pace_the_user_agent_and_robots(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_store_file_sets_the_pace_the_user_agent_and_robots(tmp_path: Path) -> None:
     text = 'delay_s = 2.5\njitter = 0.1\nconcurrency = 3\nuser_agent = "me"'
     text += '\nrobots = false\nrobots_reason = "they said so"'
     _, crawler = spider(tmp_path, text, STOREBOT_CONTACT="https://me.example")
@@ -35,7 +37,6 @@ def test_store_file_sets_the_pace_the_user_agent_and_robots(tmp_path: Path, capl
     assert (settings.getfloat("DOWNLOAD_DELAY"), settings.getfloat("DOWNLOAD_DELAY_JITTER")) == (2.5, 0.1)
     assert settings.getint("CONCURRENT_REQUESTS") == settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") == 3
     assert (settings.getbool("ROBOTSTXT_OBEY"), settings["USER_AGENT"]) == (False, "me")
-    assert "robots.txt is not asked, because they said so" in caplog.text
 
 
 def test_setting_of_the_command_line_wins_over_the_store_file(tmp_path: Path) -> None:
@@ -48,6 +49,21 @@ def test_contact_goes_into_the_user_agent(tmp_path: Path) -> None:
     _, crawler = spider(tmp_path, "delay_s = 1", STOREBOT_CONTACT="https://me.example")
     assert crawler.settings["USER_AGENT"] == "storebot/0.1 (+https://me.example)"
     assert crawler.settings.getbool("ROBOTSTXT_OBEY")
+
+
+def test_headers_and_language_of_the_store_file_go_with_every_request(tmp_path: Path) -> None:
+    stores = store_folder(tmp_path, '[fetch]\nlanguage = "de-DE,de;q=0.9"\nheaders = {accept = "text/html", DNT = "1"}')
+    crawler = Crawler(BackfillSpider, Place("", tmp_path / "store.db", "shop", stores).project_settings())
+    BackfillSpider.from_crawler(crawler, store="shop", base_url="http://127.0.0.1:1")
+    request = Request("http://127.0.0.1:1/p/1")
+    HeadersMiddleware.from_crawler(crawler).process_request(request)
+    assert request.headers.to_unicode_dict() == {
+        "Accept": "text/html",
+        "Accept-Language": "de-DE,de;q=0.9",
+        "Dnt": "1",
+        "User-Agent": crawler.settings["USER_AGENT"],
+    }
+    assert crawler.settings["USER_AGENT"].startswith("storebot/")
 
 
 def test_base_url_of_the_command_line_is_another_address_of_the_same_shop(tmp_path: Path) -> None:
@@ -80,13 +96,13 @@ ANSWERS: dict[str, tuple[list[Answer], str, str, int]] = {  # path: answers, out
     "/p/broken": ([Answer(b"<title>Oops</title>" * 99, 500)], "error", "HTTP 500", 1),
     "/p/silent": ([Answer(status=0)], "error", "Error: ", 1),
     "/p/nothing": ([NOTHING], "invalid", "no product could be read", 1),
-    "/p/secret": ([product()], "skipped", "robots.txt", 1),
-    "/p/blocked": ([challenge()], "blocked", "a block page came twice (status 403;", 2),
+    "/p/secret": ([product()], "skipped", "robots.txt", 0),
+    "/p/blocked": ([challenge()], "blocked", "a block page (status 403;", 2),
     "/p/challenged": ([challenge(), product("Cup")], "new", "", 2),
     "/p/listed": ([Answer(status=302, headers={"Location": "/all"})], "missing", "/all, a list of products", 2),
     "/p/told": ([Answer(status=302, headers={"Location": "/news"})], "moved", "which product_url doesn't match", 2),
     "/p/soft": ([SOFT_404], "missing", 'its title or heading says "not found"', 1),
-    "/p/loop": ([Answer(status=302, headers={"Location": "/p/loop"})], "error", "redirects without end", 0),
+    "/p/loop": ([Answer(status=302, headers={"Location": "/p/loop"})], "error", "redirects without end", 2),
     "/p/304": ([Answer(status=304)], "error", "HTTP 304 to a request without validators", 2),
     "/p/304-once": ([Answer(status=304), product("Jug")], "new", "", 2),
 }
@@ -117,8 +133,7 @@ def test_answer_makes_one_visit_with_its_outcome_its_reason_and_its_requests(
     assert visit["outcome"] == outcome
     assert reason in visit["reason"]
     assert bool(visit["reason"]) is not Outcome(outcome).seen
-    if requests:
-        assert visit["requests"] == requests
+    assert visit["requests"] == requests
 
 
 def test_visits_say_the_status_and_the_bytes_of_their_answer(crawled: tuple[ScriptedShop, Crawled]) -> None:

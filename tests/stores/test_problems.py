@@ -36,12 +36,12 @@ FAULTS = [
     ),
     (
         LEAST + "[blocks]\nzzzzzz = 1",
-        "blocks.zzzzzz: unknown key; expected one of markers, breaker_share, breaker_min",
+        "blocks.zzzzzz: unknown key; expected one of markers, breaker_share, breaker_error_share, breaker_min",
     ),
     (
         LEAST + '"a\\nb" = 1',
         '"a\\nb": unknown key; expected one of base_url, product_url, discover, catalogue, '
-        "product, keys, politeness, fetch, refresh, blocks, gate, delist, expect, archive",
+        "product, keys, politeness, fetch, costs, budget, refresh, blocks, gate, delist, expect, archive",
     ),
     # windows of the gate
     (
@@ -130,6 +130,8 @@ FAULTS = [
         "politeness.concurrency: expected a number of at least 1, got the number 0",
     ),
     (LEAST + "[blocks]\nbreaker_share = 0", "blocks.breaker_share: expected a number above 0, got the number 0"),
+    (LEAST + "[politeness]\npreset = 'shy'", "politeness.preset: expected 'touchy', got the text \"shy\""),
+    (LEAST + "[politeness]\npreset = ['touchy']", "politeness.preset: expected 'touchy', got a list of 1"),
     (
         LEAST + "[catalogue]\nurl = '/c/{page}'\nmax_pages = 0",
         "catalogue.max_pages: expected a number of at least 1, got the number 0",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from storebot.core.gate_limits import Declared, Planned
+from storebot.core.planner.terms import Orders
+from storebot.core.planner.value import ValueRule
+from storebot.exceptions import StoreFileError
 from storebot.items import Listing
 from storebot.stores.sections import FIELDS, Product
 from tests.stores.writing import LEAST, read
@@ -19,6 +24,8 @@ def test_two_lines_make_a_store(tmp_path: Path) -> None:
     assert store.catalogue is None
     assert not store.walks_catalogue
     assert store.politeness.model_dump() == {
+        "preset": None,
+        "reason": None,
         "delay_s": 1.0,
         "jitter": 0.5,
         "concurrency": 1,
@@ -51,6 +58,17 @@ def test_booleans_are_what_the_file_says(tmp_path: Path) -> None:
     store = read(tmp_path, text)
     assert store.politeness.robots is False
     assert store.refresh.sitemaps is False
+
+
+def test_touchy_shop_is_asked_every_5_to_7_seconds_one_at_a_time(tmp_path: Path) -> None:
+    polite = read(tmp_path, LEAST + "[politeness]\npreset = 'touchy'\n").politeness
+    assert (polite.concurrency, polite.robots) == (1, True)
+    assert 5 <= polite.delay_s * (1 - polite.jitter) < polite.delay_s * (1 + polite.jitter) <= 7
+
+
+def test_keys_of_the_table_win_over_its_preset(tmp_path: Path) -> None:
+    polite = read(tmp_path, LEAST + "[politeness]\npreset = 'touchy'\ndelay_s = 9\n").politeness
+    assert (polite.delay_s, polite.jitter) == (9, 0.166)
 
 
 def test_robots_reason_may_stand_before_robots(tmp_path: Path) -> None:
@@ -110,3 +128,45 @@ def test_gate_says_what_it_is_judged_by_and_leaves_the_rest_to_history(tmp_path:
     assert (declared.changed, declared.missing, declared.sample) == (0.8, None, 10)
     assert declared.planned == (Planned(1_795_734_000_000, 1_795_993_200_000, "prices", "a sale"),)
     assert read(tmp_path).gate.declared == Declared()
+
+
+def test_refresh_without_a_budget_orders_nothing_but_what_is_due(tmp_path: Path) -> None:
+    assert read(tmp_path).refresh.orders() == Orders()
+    assert not read(tmp_path).refresh.orders().is_planned
+
+
+def test_refresh_says_its_budget_its_promise_and_what_changes_are_worth(tmp_path: Path) -> None:
+    text = (
+        f"{LEAST}[refresh]\nbudget = 500\nmax_age = '14d'\nsweep = 0.5\n"
+        "[[refresh.value]]\nweight = 3\ncategory = ['Shoes', 'Trail']\nbrand = 'Acme'\n"
+        "[[refresh.value]]\nweight = 0.5\nprice_from = '1.50'\nprice_below = '20'\n"
+    )
+    orders = read(tmp_path, text).refresh.orders(once=7)
+    assert (orders.per_day, orders.once, orders.budget, orders.max_age_h, orders.sweep) == (500, 7, 7, 336.0, 0.5)
+    assert orders.rules == (
+        ValueRule(weight=3.0, category=("Shoes", "Trail"), brand="Acme"),
+        ValueRule(weight=0.5, price_from=Decimal("1.50"), price_below=Decimal(20)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("refresh", "problem"),
+    [
+        ("budget = 0", "refresh.budget: expected a number of at least 1, got the number 0"),
+        ("budget = 9\nsweep = 1.5", "refresh.sweep: expected a number of at most 1, got the number 1.5"),
+        ("max_age = '14d'", "refresh.max_age: has no effect, because there is no refresh.budget"),
+        ("budget = 9\nmax_age = '0s'", "refresh.max_age: expected an age above nought, got 0s"),
+        ("budget = 9\nmax_age = 14", "refresh.max_age: expected a duration"),
+        ("[[refresh.value]]\nbrand = 'Acme'", "refresh.value[0].weight: is missing: expected how much a change"),
+        ("[[refresh.value]]\nweight = 0\nbrand = 'Acme'", "expected a number above 0, got the number 0"),
+        ("[[refresh.value]]\nweight = 2", "names no products: expected at least one of category, brand, price_from"),
+        ("[[refresh.value]]\nweight = 2\ncategory = 'Shoes'", "expected a list of names, the outermost first"),
+        ("[[refresh.value]]\nweight = 2\nprice_from = 5", 'expected an amount as text such as "0.0021"'),
+        ("[[refresh.value]]\nweight = 2\nprice_from = '5'\nprice_below = '5'", "is not above price_from"),
+        ("[[refresh.value]]\nweight = 2\nbrnd = 'Acme'", "refresh.value[0].brnd: unknown key (did you mean"),
+    ],
+    ids=lambda value: None if value.startswith("refresh.") else value.replace("\n", " "),
+)
+def test_wrong_words_of_refresh_are_told_with_their_key(tmp_path: Path, refresh: str, problem: str) -> None:
+    with pytest.raises(StoreFileError, match=re.escape(problem)):
+        read(tmp_path, f"{LEAST}[refresh]\n{refresh}\n")

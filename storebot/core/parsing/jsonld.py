@@ -11,7 +11,7 @@ from storebot.core.page import Page
 from storebot.core.parsing.lenient import MAX_BYTES, Broken, load
 from storebot.core.parsing.mainproduct import choose_main
 from storebot.core.parsing.schemaorg import Found, path_of, records_of, richest, siblings_of, survey
-from storebot.core.parsing.tags import MAX_TAG_BYTES, encoding_of, end_of_script, is_commented
+from storebot.core.parsing.tags import MAX_TAG_BYTES, Comments, encoding_of, end_of_script
 from storebot.core.parsing.values import Values, from_json, same_amount
 from storebot.items import Problem
 
@@ -59,6 +59,7 @@ def blocks(markup: bytes) -> Iterator[tuple[int, bytes]]:
     Letter case, quotes, the order of attributes and an entity-encoded ``+`` don't matter.
     """
     count = looked = end = 0
+    comments = Comments(markup)
     for at in _mentions(markup):
         if at < end:
             continue
@@ -73,7 +74,7 @@ def blocks(markup: bytes) -> Iterator[tuple[int, bytes]]:
         if count == MAX_BLOCKS or looked > _MAX_LOOKED_AT:
             return
         end = end_of_script(markup, close + 1)
-        if not is_commented(markup, start, end):
+        if not comments.hold(start, end):
             count += 1
             yield start, markup[close + 1 : end]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _EARLIEST_YEAR = 1990  # before the web: 0001-01-01 and 1970-01-01 are how software writes "not set"
 _LONGEST = 100  # characters
+_DAY_MS = 86_400_000
 _SHORT = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
+_DAY = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _LONG_FRACTION = re.compile(r"([.,]\d{6})\d+")
 
 
@@ -24,6 +27,21 @@ def lastmod_ms(text: str | None) -> int | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
+
+
+def span_ms(text: str | None) -> tuple[int, int] | None:
+    """Return the first and the last instant that a ``lastmod`` may mean: of a day, a month or a year its end.
+
+    None where `lastmod_ms` has none.
+    """
+    first = lastmod_ms(text)
+    short = _SHORT.fullmatch((text or "").strip()) or _DAY.fullmatch((text or "").strip())
+    if first is None or short is None:
+        return None if first is None else (first, first)
+    year, month, day = (int(part or 0) for part in short.groups())
+    month = month or 12
+    last = datetime(year, month, day or monthrange(year, month)[1], tzinfo=UTC)
+    return first, round(last.timestamp() * 1000) + _DAY_MS - 1
 
 
 def _moment(text: str) -> datetime | None:

@@ -39,6 +39,8 @@ def lay(sources: Sequence[Found], declared: Mapping[str, str]) -> tuple[Extracte
     if not speaking:
         return ()
     base = _base(speaking)
+    if all(len(source.records) == 1 for source in speaking):
+        return (_listing(speaking, _said_of_one(speaking, base), declared, ()),)
     asked = [_Index(source.records) for source in speaking]
     own = _Index(base.records)
     outside = list(_outside(speaking, base))
@@ -87,6 +89,18 @@ class _Index:
     def having(self, key: Key, value: object) -> Sequence[Values]:
         """Return the records that have a value as their key."""
         return self._by.get((key, value), ())
+
+
+def _said_of_one(speaking: Sequence[Found], base: Found) -> list[Values]:
+    """Return what each source says where all have one record: as `_said_of` does, without looking anything up."""
+    wanted = base.records[0].get("variant_id")
+    return [
+        record
+        if source is base or record.get("variant_id") == wanted
+        else {name: value for name, value in record.items() if name not in OFFER_FIELDS}
+        for source in speaking
+        for record in source.records
+    ]
 
 
 def _said_of(row: Values, base: _Index, source: _Index) -> Values:

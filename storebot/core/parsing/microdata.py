@@ -13,6 +13,7 @@ from storebot.core.parsing.nodes import MAX_VALUE, PRODUCT_TYPE, Budget, add, re
 from storebot.core.parsing.schemaorg import Found
 from storebot.core.parsing.tags import ends_of
 from storebot.core.parsing.values import shown
+from storebot.core.scan import holds
 from storebot.items import Problem
 
 SOURCE = "microdata"
@@ -33,7 +34,7 @@ def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
 
 def _is_there(markup: bytes) -> bool:
     """Say whether an ``itemtype`` names what may be a product. Searched by its letters, for speed."""
-    spelled = next((name for name in _NAMES if name in markup), None)
+    spelled = next((name for name in _NAMES if holds(markup, name)), None)
     return spelled is not None and any(_TYPE.match(markup, end) for end in ends_of(markup, spelled))
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from storebot.core.page import Page
 from storebot.core.parsing.schemaorg import Found
-from storebot.core.parsing.tags import MAX_TAG_BYTES, attributes_of, is_commented, text_of_part
+from storebot.core.parsing.tags import MAX_TAG_BYTES, Comments, Scripts, attributes_of, text_of_part
 from storebot.core.parsing.values import Values, from_dom, is_amount, is_blank, is_placeholder
+from storebot.core.scan import find
 
 SOURCE = "opengraph"
 MAX_METAS = 200
+_NEAR = 4_096  # bytes between two metas, as a rule
 _MAX_LOOKED_AT = 1_000  # product metas, those in comments included: a comment's beginning may be far away
 
 # In order: the first meta that says something wins. Prices before tax (product:pretax_price) are nobody's price.
@@ -79,21 +81,24 @@ def tags_of(page: Page) -> tuple[bytes, ...]:
 
 def _tags(markup: bytes) -> Iterator[bytes]:
     mark = next((name for name in (b"<meta", b"<META") if name in markup), b"")
-    at, done, count, looked, in_script = markup.find(mark) if mark else -1, 0, 0, 0, False
-    plain = 0  # up to here there is no comment: looked through once, not for each tag
+    at, count, looked = markup.find(mark) if mark else -1, 0, 0
+    scripts = Scripts(markup)
+    comments = Comments(markup)
     while at >= 0 and count < MAX_METAS and looked < _MAX_LOOKED_AT:
-        opened, closed = markup.rfind(b"<script", done, at), markup.rfind(b"</script", done, at)
-        in_script = opened > closed if max(opened, closed) >= 0 else in_script
         close = markup.find(b">", at, at + MAX_TAG_BYTES)
         tag = markup[at : close + 1]
-        if close > 0 and not in_script and _KEY.search(tag):
+        if close > 0 and _KEY.search(tag) and not scripts.hold(at):
             looked += 1
-            if markup.find(b"<!--", plain, at) < 0:
-                plain = at
-            if plain == at or not is_commented(markup, at, close):
+            if not comments.hold(at, close):
                 count += 1
                 yield tag
-        at, done = markup.find(mark, max(close, at + len(mark))), at
+        at = _next(markup, mark, max(close, at + len(mark)))
+
+
+def _next(markup: bytes, mark: bytes, start: int) -> int:
+    """Return where the next tag begins; -1 for none, as most of what is behind the last one has none."""
+    at = markup.find(mark, start, start + _NEAR)
+    return at if at >= 0 else find(markup, mark, start + _NEAR - len(mark))
 
 
 def _metas(page: Page) -> dict[str, list[str]]:

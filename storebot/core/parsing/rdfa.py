@@ -12,6 +12,7 @@ from storebot.core.page import Page
 from storebot.core.parsing.nodes import PRODUCT_TYPE, Budget, add, read_nodes, words_of
 from storebot.core.parsing.schemaorg import Found
 from storebot.core.parsing.tags import ends_of
+from storebot.core.scan import holds
 from storebot.items import Problem
 
 SOURCE = "rdfa"
@@ -26,10 +27,15 @@ Nodes = dict[etree._Element, Node]
 
 def read(page: Page, titles: Callable[[], Sequence[str]]) -> Found:
     """Return what the RDFa of a page says of its product; no tree is built for a page that types none."""
-    if not any(_TYPE.match(page.markup, end) for end in ends_of(page.markup, _NAME)) or page.root is None:
+    if not _is_there(page.markup) or page.root is None:
         return Found(SOURCE)
     problems: list[Problem] = []
     return read_nodes(SOURCE, items(page.root, problems), page, titles, problems)
+
+
+def _is_there(markup: bytes) -> bool:
+    """Say whether a ``typeof`` names what may be a product."""
+    return holds(markup, _NAME) and any(_TYPE.match(markup, end) for end in ends_of(markup, _NAME))
 
 
 def items(root: etree._Element, problems: list[Problem] | None = None) -> list[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -311,7 +311,7 @@ def _variants(node: Node, product: Values, graph: Graph, clean: Clean) -> Iterat
 
 def _resolved(value: Any, graph: Graph) -> Any:
     """Replace references by ``@id`` with what they refer to."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return graph.resolve(value)
     if isinstance(value, list):
         return [graph.resolve(item) if isinstance(item, dict) else item for item in value]

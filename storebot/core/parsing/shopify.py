@@ -19,6 +19,7 @@ from storebot.core.parsing.schemaorg import MAX_VARIANTS, Found
 from storebot.core.parsing.tags import MAX_TAG_BYTES, encoding_of, end_of_script, text_of_part
 from storebot.core.parsing.values import Values, from_dom, is_placeholder, many, text_of
 from storebot.core.parsing.variants import told_apart
+from storebot.core.scan import holds
 from storebot.items import Problem
 
 SOURCE = "shopify"
@@ -41,7 +42,7 @@ Product = Mapping[str, Any]
 def read(page: Page) -> Found:
     """Return the variants of the page's product; nothing where no script has it. Builds no tree."""
     found = Found(SOURCE)
-    if b"ShopifyAnalytics" not in page.markup:  # on every page of a Shopify store
+    if not holds(page.markup, b"ShopifyAnalytics"):  # on every page of a Shopify store
         return found
     meta = _meta(page, found)
     product = _main(page, list(_products(page, found)), meta)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from storebot.core import decoding
 from storebot.core.page import Page
+from storebot.core.scan import holds
 from storebot.core.text import unescape
 
 MAX_TAG_BYTES = 4096
@@ -33,6 +33,39 @@ def attributes_of(tag: str) -> dict[str, str]:
     for name, value in _ATTRIBUTE.findall(tag):
         found.setdefault(name.lower(), unescape(value.strip("\"'")))
     return found
+
+
+class Comments:
+    """The comments of one page. Asked from the front to the back, it looks through what has none once only."""
+
+    def __init__(self, markup: bytes) -> None:
+        self._markup = markup
+        self._plain = 0  # up to here no comment begins
+        self._has_any = False  # behind it
+
+    def hold(self, start: int, end: int) -> bool:
+        """Say whether a place is inside of a comment."""
+        if not self._has_any and not holds(self._markup[self._plain : start], b"<!--"):
+            self._plain = max(self._plain, start - len(b"<!-"))
+            return False
+        self._has_any = True
+        return is_commented(self._markup, start, end)
+
+
+class Scripts:
+    """The scripts of one page, asked from the front to the back."""
+
+    def __init__(self, markup: bytes) -> None:
+        self._markup = markup
+        self._done, self._inside = 0, False
+
+    def hold(self, at: int) -> bool:
+        """Say whether a place is inside of a script: the last tag of one before it opens it."""
+        if self._inside or holds(self._markup[self._done : at], b"<script"):
+            opened, closed = (self._markup.rfind(tag, self._done, at) for tag in (b"<script", b"</script"))
+            self._inside = opened > closed if max(opened, closed) >= 0 else self._inside
+        self._done = at
+        return self._inside
 
 
 def is_commented(markup: bytes, start: int, end: int) -> bool:
@@ -63,7 +96,7 @@ def encoding_of(block: bytes, page: Page) -> str:
     """Return the encoding of one part of a page, deciding for the whole page only where the part can't tell."""
     if block.isascii() or page.markup is not page.body:
         return "utf-8"
-    if (page.charset or decoding.declared(page.body, page.content_type) or "utf-8").lower() in ("utf-8", "utf8"):
+    if (page.charset or page.declared_encoding or "utf-8").lower() in ("utf-8", "utf8"):
         try:
             block.decode()
         except UnicodeDecodeError:

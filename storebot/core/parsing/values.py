@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from lxml import etree
@@ -62,7 +63,7 @@ def is_blank(text: str) -> bool:
     """Say whether text says nothing: blank, a programming language's nothing, or a template nobody filled in."""
     if len(text) <= _LONGEST_EMPTY and text.lower() in _EMPTY:
         return True
-    if text.startswith("$") and text[1:].isidentifier():
+    if text[0] == "$" and text[1:].isidentifier():
         return True
     return ("{" in text or "<%" in text) and _TEMPLATE.search(text) is not None
 
@@ -121,7 +122,12 @@ def _plain(item: Any, clean: Clean) -> str | None:
 
 def amounts(text: str) -> frozenset[Decimal]:
     """Return the numbers that an amount may stand for when separators are read either way: for comparison only."""
-    match = _NUMBER.search(text[:100])
+    return _amounts(text[:100])
+
+
+@lru_cache(maxsize=1024)  # the same prices come again and again, on a page and from page to page
+def _amounts(text: str) -> frozenset[Decimal]:
+    match = _NUMBER.search(text)
     if match is None:
         return frozenset()
     number = re.sub(r"[^\d.,]", "", match[0])

@@ -58,13 +58,18 @@ class Seen:
         return replace(self, text=text, kind=kind)
 
 
-def amount_at(element: etree._Element, hint: str | None, done: set[etree._Element]) -> Seen | None:
-    """Return the amount that an element which holds a digit is a part of; None where it is no price, or done."""
+def amount_at(
+    element: etree._Element, hint: str | None, done: set[etree._Element], *, in_link: bool = False
+) -> Seen | None:
+    """Return the amount that an element which holds a digit is a part of; None where it is no price, or done.
+
+    ``in_link``: it may stand in a link to another page, as all of a card does.
+    """
     holder = _whole(element)
     if holder in done:
         return None
     done.add(holder)
-    return _seen(holder, hint)
+    return _seen(holder, hint, in_link=in_link)
 
 
 def _whole(element: etree._Element) -> etree._Element:
@@ -96,7 +101,7 @@ def _with_whole_part(element: etree._Element) -> etree._Element:
     return parent if raised or _WHOLE.fullmatch(before.strip()) else element
 
 
-def _seen(holder: etree._Element, hint: str | None) -> Seen | None:
+def _seen(holder: etree._Element, hint: str | None, *, in_link: bool) -> Seen | None:
     text = _with_sign(holder, text_of_amount(holder, _MAX_TEXT))
     if len(text) > _MAX_TEXT or "=" in text or text.startswith("("):  # "1 point = $1"
         return None
@@ -115,7 +120,7 @@ def _seen(holder: etree._Element, hint: str | None) -> Seen | None:
     price = parse_price(text, currency_hint=hint)
     if price is None or price.amount is None or price.amount <= 0 or price.kind not in _KINDS:
         return None
-    if any(one.tag == "a" and leads_away(one) for one in (holder, *above)):
+    if not in_link and any(one.tag == "a" and leads_away(one) for one in (holder, *above)):
         return None
     return Seen(
         price.amount,

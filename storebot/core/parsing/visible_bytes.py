@@ -17,6 +17,7 @@ _MONEY = ("price", "regular_price", "price_min", "price_max")
 _MAX_HEADINGS = 5
 _MAX_HEADING = 2_000  # bytes of one heading's markup
 _WINDOW = 16_000  # bytes of markup behind the heading, scripts left out: the price and its button stand there
+_NEAR = 1_000  # of these, that are read first: where markup is plain, both stand there already
 _MAX_CODE = 500  # scripts and styles that are skipped
 _BESIDE = 250  # characters of text behind the price, or around the buy button, in which another one competes
 _TO_BUTTON = 3_000  # characters of text: a button further behind the price is another product's
@@ -24,15 +25,17 @@ _STRUCK_BYTES = 300  # of markup in which the amount stands that is crossed out
 _FAR = 10  # an amount ten times as high or as low is a fee, a bonus, a threshold: no other price of this thing
 _MIN_NAME = 3
 _SIGN = 12  # characters before an amount in which its sign stands
+_REACH = 64  # characters behind an amount or a button in which what they are is decided
 _TAG_MARK, _PRICE_MARK = "\x01", "\x02"  # stand for a tag, and for the end of one that speaks of a price
+_BLANK = f" {_TAG_MARK}{_PRICE_MARK}"
 
-_CODE = re.compile(rb"<(script|style|template|noscript|select|svg)\b|<!--", re.IGNORECASE)
+_CODE = re.compile(rb"<(?=[stn!])(?:(script|style|template|noscript|select|svg)\b|!--)", re.IGNORECASE)
 _TAG = re.compile(rb"<[^<>]*>")
 _STRUCK = (b"<del", b"<s>", b"<s ", b"<strike", b"line-through", b"old-price", b"price-old", b"oldprice", b"price--old")
 _DIGIT = re.compile(rb"[0-9]")
 _BUY = re.compile(rf"[\x01\x02] ?{BUY_TEXT.pattern}(?=[ \x01\x02])", BUY_TEXT.flags)
-_NUMBER = re.compile(
-    r"(?<![\w/.,-])(?P<whole>\d(?:[\d.,'’]|[ \xa0\u202f](?=\d{3}(?!\d)))*)"
+_NUMBER = re.compile(  # begins with its digit: what begins with a look behind it is tried at every character
+    r"(?P<whole>\d(?<![\w/.,-]\d)(?:[\d.,'’]|[ \xa0\u202f](?=\d{3}(?!\d)))*)"
     r"(?:[ ]?[\x01\x02][ \x01\x02]*(?P<cents>\d\d)(?![\d.,]|[ ]?%))?(?![\d%/]|[ ]%)"
 )
 _BEFORE = re.compile(r"(?:([^\W\d_]{1,4}\.?)|([^\w\s\x01\x02]))[ \x01\x02:]{0,6}$")
@@ -45,6 +48,24 @@ class _Money(NamedTuple):
     place: int
     meanings: frozenset[Decimal]
     codes: frozenset[str]
+
+
+class _Known:
+    """The amounts and currencies that structured data give."""
+
+    def __init__(self, meanings: frozenset[Decimal], currencies: frozenset[str]) -> None:
+        self.meanings, self.currencies = meanings, currencies
+        self._above, self._below = min(meanings) / _FAR, max(meanings) * _FAR
+
+    def competes(self, one: _Money) -> bool:
+        """Say whether an amount is near enough to what is known to be a price of the same thing."""
+        return any(self._above < amount < self._below for amount in one.meanings)
+
+    def has(self, one: _Money) -> bool:
+        """Say whether an amount is a known one, in a currency that it may have."""
+        if self.meanings.isdisjoint(one.meanings):
+            return False
+        return not (self.currencies and one.codes and self.currencies.isdisjoint(one.codes))
 
 
 def corroborates(page: Page, records: Sequence[Values]) -> bool:
@@ -61,10 +82,9 @@ def corroborates(page: Page, records: Sequence[Values]) -> bool:
     if not any(known) or (start := _heading(page.markup, name)) < 0:
         return False
     window = _without_code(page.markup, start)
-    shown = _as_text(window)
     currencies = frozenset(code for record in records if isinstance(code := record.get("currency"), str))
     has_regular = any("regular_price" in record for record in records)
-    return "\ufffd" not in shown and _shows(shown, known, currencies) and (has_regular or not _crosses_out(window))
+    return _shows_it(window, _Known(known, currencies)) and (has_regular or not _crosses_out(window))
 
 
 def _heading(markup: bytes, name: str) -> int:
@@ -120,19 +140,50 @@ def _as_text(window: bytes) -> str:
     return " ".join((unescape(text) if "&" in text else text).split())
 
 
-def _shows(text: str, known: frozenset[Decimal], currencies: frozenset[str]) -> bool:
-    """Say whether the first amount that may be a price is a known one, and so are all beside it and the button."""
-    first = next((one for one in _money_of(text, 0, len(text)) if _competes(one, known)), None)
+def _shows_it(window: bytes, known: _Known) -> bool:
+    """Say whether the text of markup shows a known price, and whether all of it can be read.
+
+    The part that stands nearest to the heading is read alone, if it ends between two tags and is enough to tell:
+    reading costs by length.
+    """
+    cut = window.find(b"<", _NEAR)
+    if cut < 0 or window.rfind(b">", 0, cut) < window.rfind(b"<", 0, cut):
+        cut = len(window)
+    near = _as_text(window[:cut])
+    rest = window[cut:]
+    if rest:
+        verdict = _verdict(near, known, len(near.rstrip(_BLANK)) - _REACH)
+        if verdict is False:
+            return False
+        if verdict and "\ufffd" not in near and _is_decodable(rest):
+            return True
+    shown = _as_text(window) if rest else near
+    return "\ufffd" not in shown and bool(_verdict(shown, known, len(shown) + _BESIDE + _TO_BUTTON))
+
+
+def _is_decodable(markup: bytes) -> bool:
+    """Say whether no character of markup is lost when it's decoded."""
+    text = markup.decode("utf-8", "replace")
+    return "\ufffd" not in (unescape(text) if "&#" in text else text)
+
+
+def _verdict(text: str, known: _Known, end: int) -> bool | None:
+    """Say whether the first amount that may be a price is a known one, and so are all beside it and the button.
+
+    None where that needs what stands behind ``end``.
+    """
+    seen: dict[tuple[int, int, int], _Money | None] = {}
+    first = next((one for one in _money_of(text, 0, len(text), seen) if known.competes(one)), None)
     if first is None:
-        return False
+        return False if end > len(text) else None
     buy = _BUY.search(text, first.place, first.place + _TO_BUTTON)
     places = [(first.place, first.place + _BESIDE)]
     if buy is not None:
         places.append((max(first.place, buy.start() - _BESIDE), buy.end() + _BESIDE))
-    beside = [one for start, end in places for one in _money_of(text, start, end) if _competes(one, known)]
-    return all(
-        one.meanings & known and not (currencies and one.codes.isdisjoint(currencies) and one.codes) for one in beside
-    )
+    if (places[-1][1] if buy is not None else first.place + _TO_BUTTON) > end:
+        return None
+    beside = [one for start, end in places for one in _money_of(text, start, end, seen) if known.competes(one)]
+    return all(known.has(one) for one in beside)
 
 
 def _crosses_out(window: bytes) -> bool:
@@ -148,20 +199,23 @@ def _crosses_out(window: bytes) -> bool:
     return False
 
 
-def _competes(one: _Money, known: frozenset[Decimal]) -> bool:
-    """Say whether an amount is near enough to what is known to be a price of the same thing."""
-    low, high = min(known), max(known)
-    return any(low / _FAR < amount < high * _FAR for amount in one.meanings)
-
-
-def _money_of(text: str, start: int, end: int) -> Iterator[_Money]:
-    """Yield the numbers that are money; cents may stand raised."""
+def _money_of(text: str, start: int, end: int, seen: dict[tuple[int, int, int], _Money | None]) -> Iterator[_Money]:
+    """Yield the numbers that are money; cents may stand raised. What was ``seen`` isn't looked at twice."""
     for match in _NUMBER.finditer(text, start, end):
-        codes = _codes_beside(text, match.start(), match.end("whole"), match.end())
-        if codes is not None:
-            whole, cents = match["whole"], match["cents"]
-            is_split = cents is not None and whole.isdigit()
-            yield _Money(match.start(), amounts(f"{whole}.{cents}" if is_split else whole), codes)
+        place = match.start(), match.end("whole"), match.end()
+        if place not in seen:
+            seen[place] = _money(text, match)
+        if (one := seen[place]) is not None:
+            yield one
+
+
+def _money(text: str, match: re.Match[str]) -> _Money | None:
+    codes = _codes_beside(text, match.start(), match.end("whole"), match.end())
+    if codes is None:
+        return None
+    whole, cents = match["whole"], match["cents"]
+    is_split = cents is not None and whole.isdigit()
+    return _Money(match.start(), amounts(f"{whole}.{cents}" if is_split else whole), codes)
 
 
 def _codes_beside(text: str, start: int, middle: int, end: int) -> frozenset[str] | None:

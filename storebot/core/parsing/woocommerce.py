@@ -17,6 +17,7 @@ from storebot.core.parsing.schemaorg import MAX_VARIANTS, Found
 from storebot.core.parsing.tags import MAX_TAG_BYTES, attributes_of, is_commented, text_of_part
 from storebot.core.parsing.values import Values, from_dom, is_amount, is_placeholder, many, squash, text_of
 from storebot.core.parsing.variants import told_apart
+from storebot.core.scan import holds
 from storebot.core.text import unescape
 from storebot.core.urls import absolute
 from storebot.items import VARIANTS, Problem
@@ -40,7 +41,7 @@ Variation = Mapping[str, Any]
 def read(page: Page) -> Found:
     """Return the variations of the page's product; nothing where its form has none. Builds no tree."""
     found = Found(SOURCE)
-    if _MARK not in page.markup:
+    if not holds(page.markup, _MARK):
         return found
     form = _main_form(page)
     if form is None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storebot.core.parsing.lastmod import lastmod_ms
+from storebot.core.parsing.lastmod import lastmod_ms, span_ms
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,22 @@ def test_lastmod_forms(text: str | None, expected: int | None) -> None:
 @given(st.text(max_size=40))
 def test_lastmod_never_fails(text: str) -> None:
     assert lastmod_ms(text) is None or isinstance(lastmod_ms(text), int)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2024", 1_704_067_200_000, 1_735_689_599_999),
+        ("2024-02", 1_706_745_600_000, 1_709_251_199_999),
+        ("2024-05-06", 1_714_953_600_000, 1_715_039_999_999),
+        ("20240506", 1_714_953_600_000, 1_715_039_999_999),
+        ("2024-05-06T10:11Z", 1_714_990_260_000, 1_714_990_260_000),
+    ],
+)
+def test_a_date_without_a_time_is_some_time_of_it(text: str, first: int, last: int) -> None:
+    assert span_ms(text) == (first, last)
+
+
+@pytest.mark.parametrize("text", ["1970-01-01", "2024-13", "now", "", None])
+def test_what_is_no_time_has_no_span(text: str | None) -> None:
+    assert span_ms(text) is None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from storebot.core.page import Page
-from storebot.core.parsing import jsonld, visible
+from storebot.core.parsing import jsonld, visible, visible_bytes
 from storebot.core.parsing.layers import lay
 from storebot.core.parsing.offers import has_amount
 from storebot.core.parsing.schemaorg import Found
@@ -110,3 +110,27 @@ def complete_pages() -> Iterator[tuple[Page, Found]]:
         found = jsonld.read(one, lambda: [])
         if found.records and all("name" in record and has_amount(record) for record in found.records):
             yield one, found
+
+
+FILLER = "<p>Made of oak.</p>" * 100
+
+
+@pytest.mark.parametrize(
+    ("body", "agreed"),
+    [
+        (f"<h1>Drill</h1><b>49,90 €</b>{BUY}{FILLER}", True),
+        (f"<h1>Drill</h1><b>59,90 €</b>{BUY}{FILLER}<b>49,90 €</b>", False),
+        (f"<h1>Drill</h1>{FILLER}<b>49,90 €</b>{BUY}", True),
+        (f"<h1>Drill</h1><b>49,90 €</b>{FILLER}<b>59,90 €</b>{BUY}", False),  # beside a button that stands far off
+        (f"<h1>Drill</h1><b>49,90 €</b>{BUY}{FILLER}<p>&#0;</p>", False),  # a character that can't be decoded
+        (f"<h1>Drill</h1><b>49,90 €</b>{BUY}{FILLER}<p>&#39;</p>", True),
+        (f"<h1>Drill</h1><b>49,90 €</b>{BUY}<p title='{'o' * 1000}'>{FILLER}", True),  # the first part ends in a tag
+        (f"<h1>Drill</h1><b>49,90 €</b>{BUY}{FILLER}<s>69,90 €</s>", False),
+    ],
+)
+def test_reading_what_is_near_first_makes_no_difference(
+    body: str, agreed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert agrees(body) is agreed
+    monkeypatch.setattr(visible_bytes, "_NEAR", 10**6)
+    assert agrees(body) is agreed

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import socket
 from collections.abc import Iterator
 
 import pytest
 
-from storebot import guest as guest_module
 from storebot.guest import Guest
+from storebot.guest import guest as guest_module
+from tests.hostile import Answer as HostileAnswer
+from tests.hostile import HostileShop, dripping, endless, page
 from tests.scripted import Answer, ScriptedShop, product
 
 
@@ -118,7 +121,7 @@ def test_packed_answers_are_unpacked_and_too_large_ones_refused(
     small = guest.get(f"{shop.url}/small").page
     assert small is not None
     assert small.body == b"x" * 1000
-    assert "larger than" in guest.get(f"{shop.url}/bomb").problem
+    assert "more than 100,000 bytes when unpacked from gzip" in guest.get(f"{shop.url}/bomb").problem
 
 
 def test_connection_that_breaks_is_tried_once_more_and_then_told(guest: Guest, shop: ScriptedShop) -> None:
@@ -132,3 +135,45 @@ def test_host_that_is_not_there_is_a_reason_and_no_exception(guest: Guest) -> No
     answer = guest.get("http://127.0.0.1:9/")
     assert answer.page is None
     assert "gave no answer" in answer.problem
+
+
+def test_a_page_in_a_private_network_is_not_asked_for_on_behalf_of_a_shop_outside(
+    guest: Guest, shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest_module, "resolve", lambda host: {"shop.test": ["93.184.215.14"]}.get(host, []))
+    guest.get("http://shop.test:9/")
+    for url in (f"{shop.url}/p/1", "http://localhost/", "file:///etc/passwd"):
+        assert "isn't asked for, because" in guest.get(url).problem
+    assert shop.asked == []
+
+
+def test_a_name_that_leads_somewhere_else_by_now_is_not_asked(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DNS rebinding: it was judged by another address than the one that it is connected to."""
+    monkeypatch.setattr(guest_module, "resolve", lambda host: ["93.184.215.14"])
+    known = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: known("127.0.0.1", *rest, **more))
+    with HostileShop() as shop:
+        answer = guest.get(shop.url.replace("127.0.0.1", "shop.test") + "/p/1")
+        assert answer.problem.endswith("its name leads to 127.0.0.1 by now, and 127.0.0.1 is in a private network)")
+        assert not shop.asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (dripping(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>"), "took longer than 0.5 s"),
+        (dripping(b"HTTP/1.1 200 OK\r\nX-Drip: a"), "took longer than 0.5 s"),
+        (endless(), "its body has more than 100,000 bytes"),
+        (page(gzip.compress(b"<html>" * 1000)[:-9], "Content-Encoding: gzip"), "breaks off before the end of its gzip"),
+        (page(b"<html>", length=99), "IncompleteRead"),
+    ],
+    ids=["drip", "drip-head", "endless", "half-gzip", "half"],
+)
+def test_a_hostile_answer_is_a_reason_in_time(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch, answer: HostileAnswer | bytes, problem: str
+) -> None:
+    monkeypatch.setattr(guest_module, "DEADLINE_S", 0.5)
+    monkeypatch.setattr(guest_module, "MAX_BYTES", 100_000)
+    with HostileShop() as shop:
+        shop.says("/p/1", answer)
+        assert problem in guest.get(f"{shop.url}/p/1").problem

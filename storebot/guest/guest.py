@@ -6,23 +6,27 @@ For `scrapy probe`, which looks at a few dozen pages one after the other, each c
 from __future__ import annotations
 
 import http.client
+import socket
+import threading
 import time
 import urllib.error
 import urllib.request
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from http.cookiejar import CookieJar
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-from protego import Protego
-
-from storebot.core.blocks import retry_after_s
+from storebot.core.pacing import retry_after_s
 from storebot.core.page import Page
-from storebot.core.probing.seen import Answer, RobotsSaid
-from storebot.core.robots import sitemaps_in_robots
+from storebot.core.probing.seen import Answer
+from storebot.core.reach import Reach
+from storebot.core.unpacking import codings_of, unpacked
 from storebot.core.urls import absolute
+from storebot.exceptions import AnswerTooLarge, FetchFailed, PrivateAddress
+from storebot.guest.robots import Robots, read_robots
+from storebot.guest.sockets import PlainHandler, SecureHandler, proxied, resolve
 
 TIMEOUT_S = 30  # without a byte
 DEADLINE_S = 90  # for a whole answer
@@ -32,28 +36,6 @@ MAX_WAIT_S = 60  # for a Retry-After
 _CHUNK = 64 * 1024
 _MOVED = (301, 302, 303, 307, 308)
 _BUSY = (429, 503)
-
-
-@dataclass(frozen=True, slots=True)
-class Robots:
-    """What the robots.txt of one host says to this guest."""
-
-    url: str
-    status: int = 0
-    crawl_delay_s: float | None = None
-    sitemaps: tuple[str, ...] = ()
-    forbids: tuple[str, ...] = ()  # its Disallow lines, for the report
-    problem: str = ""  # why nobody knows what it forbids: then nothing is asked for
-    rules: Protego | None = None
-
-    @property
-    def said(self) -> RobotsSaid:
-        """What a report says of it."""
-        return RobotsSaid(self.status, self.crawl_delay_s, self.sitemaps, self.forbids)
-
-    def allows(self, url: str, name: str) -> bool:
-        """Say whether a robot of this name may have an address."""
-        return not self.problem and (self.rules is None or bool(self.rules.can_fetch(url, name)))
 
 
 class Guest:
@@ -76,11 +58,15 @@ class Guest:
         self.user_agent, self.robots_name, self.delay_s = user_agent, robots_name, delay_s
         self.obeys = obeys
         self.requests = self.size_bytes = 0
+        self._reach: Reach | None = None
+        self._socket: socket.socket | None = None  # the last one that was connected
+        self._through_proxy = self._late = False
         self._sleep, self._clock = sleep, clock
         self._last = float("-inf")
         self._robots: dict[str, Robots] = {}
         cookies = urllib.request.HTTPCookieProcessor(CookieJar())
-        self._opener = urllib.request.build_opener(_AsItCame(), _NoRedirects(), cookies)
+        plain, secure = PlainHandler(self._connected), SecureHandler(self._connected)
+        self._opener = urllib.request.build_opener(_AsItCame(), _NoRedirects(), cookies, plain, secure)
 
     def robots(self, url: str) -> Robots:
         """Return what robots.txt of the URL's host says; asked for once. Its Crawl-delay holds from then on.
@@ -90,7 +76,7 @@ class Guest:
         parts = urlsplit(url)
         root = f"{parts.scheme}://{parts.netloc}"
         if root not in self._robots:
-            found = _read_robots(f"{root}/robots.txt", self._fetch(f"{root}/robots.txt"), self.robots_name)
+            found = read_robots(f"{root}/robots.txt", self._fetch(f"{root}/robots.txt"), self.robots_name)
             self._robots[root] = found
             self.delay_s = max(self.delay_s, min(found.crawl_delay_s or 0.0, MAX_WAIT_S))
         return self._robots[root]
@@ -128,34 +114,67 @@ class Guest:
         self._sleep(max(wait_s or 0.0, 5 * self.delay_s))
         return self._fetch(url)
 
+    def _refusal(self, url: str) -> str:
+        """Say why an address that a page names isn't asked for; the first one asked for says where the shop is."""
+        self._reach = reach = self._reach or Reach(url)
+        self._through_proxy = proxied(url)
+        if self._through_proxy:
+            return reach.spelling(url)
+        for host in reach.unresolved(url):
+            reach.resolved(host, resolve(host))
+        return reach.verdict(url)
+
+    def _connected(self, connection: socket.socket) -> None:
+        """Raise PrivateAddress where the name didn't point to when it was judged."""
+        self._socket = connection
+        if self._late:
+            raise TimeoutError
+        peer = connection.getpeername()[0]
+        if self._reach and not self._through_proxy and (why := self._reach.peer(peer)):
+            raise PrivateAddress(f"its name leads to {peer} by now, and {why}")
+
+    def _hang_up(self) -> None:
+        """End an answer that takes too long: a shop may send a byte a second, and never be silent for long."""
+        self._late = True
+        if self._socket is not None:
+            with suppress(OSError):  # it has just ended by itself
+                self._socket.shutdown(socket.SHUT_RDWR)
+
     def _fetch(self, url: str) -> Answer:
+        if why := self._refusal(url):
+            return Answer(problem=f"{url} isn't asked for, because {why}")
         self._sleep(max(0.0, self._last + self.delay_s - self._clock()))
         self.requests += 1
         started = self._clock()
-        headers = {"User-Agent": self.user_agent, "Accept-Encoding": "gzip", "Accept": "text/html,*/*;q=0.8"}
+        headers = {"User-Agent": self.user_agent, "Accept-Encoding": "gzip, deflate", "Accept": "text/html,*/*;q=0.8"}
+        self._late = False
+        watchdog = threading.Timer(DEADLINE_S, self._hang_up)
+        watchdog.start()
         try:
             with self._opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_S) as response:
-                body = self._body(response, started + DEADLINE_S)
-        except (OSError, http.client.HTTPException, zlib.error, ValueError) as error:
-            return Answer(problem=_told(error))
+                body = self._body(response)
+        except (OSError, http.client.HTTPException, ValueError, FetchFailed) as error:
+            return Answer(problem=f"took longer than {DEADLINE_S} s" if self._late else _sentence(error))
         finally:
+            watchdog.cancel()
             self._last = self._clock()
         self.size_bytes += len(body)
         return Answer(page=_page(url, response, body), elapsed_ms=int((self._last - started) * 1000))
 
-    def _body(self, response: Any, deadline: float) -> bytes:
-        unpack = zlib.decompressobj(47) if response.headers.get("Content-Encoding", "").lower() == "gzip" else None
+    def _body(self, response: Any) -> bytes:
         parts: list[bytes] = []
         size = 0
-        while chunk := response.read(_CHUNK):
-            part = unpack.decompress(chunk, MAX_BYTES + 1 - size) if unpack else chunk
-            parts.append(part)
-            size += len(part)
+        while chunk := response.read1(_CHUNK):
+            parts.append(chunk)
+            size += len(chunk)
             if size > MAX_BYTES:
-                raise ValueError(f"is larger than {MAX_BYTES // 1024 // 1024} MB")
-            if self._clock() > deadline:
-                raise TimeoutError(f"took longer than {DEADLINE_S} s")
-        return b"".join(parts)
+                raise AnswerTooLarge(f"its body has more than {MAX_BYTES:,} bytes")
+        if self._late:  # what was hung up looks like one that ended
+            raise TimeoutError
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        codings, _ = codings_of(response.headers.get("Content-Encoding", ""))
+        return unpacked(b"".join(parts), codings, MAX_BYTES)
 
 
 def _page(url: str, response: Any, body: bytes) -> Page:
@@ -163,29 +182,9 @@ def _page(url: str, response: Any, body: bytes) -> Page:
     return Page(url=url, body=body, status=response.status, headers=headers, fetched_at_ms=int(time.time() * 1000))
 
 
-def _told(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     return f"gave no answer ({reason})" if str(reason) else f"gave no answer ({type(reason).__name__})"
-
-
-def _read_robots(url: str, answer: Answer, name: str) -> Robots:
-    page = answer.page
-    if page is None:
-        return Robots(url, problem=f"{url} {answer.problem}")
-    if page.status >= 500 or page.status == 429:
-        return Robots(url, page.status, problem=f"{url} answers {page.status}, so nobody knows what it forbids")
-    if page.status != 200:
-        return Robots(url, page.status)
-    rules = Protego.parse(page.text)
-    lines = (line.partition("#")[0].strip() for line in page.text.splitlines())
-    return Robots(
-        url,
-        page.status,
-        crawl_delay_s=rules.crawl_delay(name),
-        sitemaps=tuple(dict.fromkeys(urljoin(url, found) for found in sitemaps_in_robots(page.body, url))),
-        forbids=tuple(line for line in lines if line.lower().startswith("disallow:") and len(line) > 10),
-        rules=rules,
-    )
 
 
 class _AsItCame(urllib.request.HTTPErrorProcessor):

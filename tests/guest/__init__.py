@@ -1,0 +1,1 @@
+"""The guest of a shop answers for itself, against real servers."""
