@@ -32,7 +32,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 
 
-TWO_LINES, WHOLE_FILE, PLATFORM = blocks("toml")
+TWO_LINES, WHOLE_FILE, PLATFORM, *_ = blocks("toml")
 PRODUCT, CATALOGUE = blocks("python")
 _, SAVED, LAST_LINES = blocks("text")  # what a probe prints is held by its own tests
 
@@ -58,7 +58,7 @@ def written(folder: Path, toml: str, **code: str) -> Store:
     return load_store("mine", [folder])
 
 
-@pytest.mark.parametrize("toml", blocks("toml"))
+@pytest.mark.parametrize("toml", [text for text in blocks("toml") if "base_url" in text])
 def test_every_file_of_the_tutorial_is_right(tmp_path: Path, toml: str) -> None:
     assert written(tmp_path, toml).product_pattern
 

@@ -48,7 +48,7 @@ def _block(block: Block | None) -> dict[str, Any] | None:
     return {
         "vendor": block.vendor,
         "kind": str(block.kind),
-        "signals": [signal._asdict() for signal in block.signals],
+        "signals": [{"kind": one.kind, "value": one.value, "vendor": one.vendor} for one in block.signals],
     }
 
 

@@ -31,7 +31,9 @@ _CONNECT_TELLERS = frozenset(
 )
 _SHOP_STATUS = (502, 504)  # the gateway couldn't reach the shop, RFC 9110 §15.6.3 and §15.6.5
 # What a SOCKS5 proxy answers to CONNECT (RFC 1928 §6): by number in libcurl, in words in socksio.
-_SOCKS_REPLY = re.compile(r"cannot complete SOCKS5 connection to .*\((\d+)\)|could not connect: ([A-Za-z ]+)")
+_SOCKS_REPLY = re.compile(
+    r"cannot complete SOCKS5 connection to [^()]{0,300}\((\d{1,4})\)|could not connect: ([A-Za-z ]{1,60})"
+)
 _SOCKS_SHOP = ("3", "4", "5", "6", "Network unreachable", "Host unreachable", "Connection refused", "TTL expired")
 _SOCKS_UNCLEAR = ("1", "General SOCKS server failure")
 # https://source.chromium.org/chromium/chromium/src/+/main:net/base/net_error_list.h
@@ -44,7 +46,7 @@ _CONNECTING = frozenset(
     {"DownloadConnectionRefusedError", "CannotResolveHostError", "ConnectError", "NoRouteError", "TCPTimedOutError"}
 )
 _BROKEN = frozenset({"DownloadFailedError", "DownloadTimeoutError", "ResponseDataLossError", "ConnectionLost"})
-_LOGIN = re.compile(r"(\b[a-z][a-z0-9+.-]*:/*)[^/?#@\s'\"]*@", re.IGNORECASE)
+_LOGIN = re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}:/{0,9})[^/?#@\s'\"]{0,1000}@", re.IGNORECASE)
 
 
 def chain_of(error: BaseException) -> tuple[Told, ...]:

@@ -99,9 +99,9 @@ def test_base_url_that_is_none_is_one_line_and_exit_2(tmp_path: Path, capsys: py
     [
         (
             {"stroe": "shop"},
-            "refresh has no argument 'stroe' (did you mean 'store'?): -a takes store, base_url, budget, force",
+            "refresh has no argument 'stroe' (did you mean 'store'?): -a takes store, base_url, budget, force, plan",
         ),
-        ({"store": "shop", "x": "1"}, "refresh has no argument 'x': -a takes store, base_url, budget, force"),
+        ({"store": "shop", "x": "1"}, "refresh has no argument 'x': -a takes store, base_url, budget, force, plan"),
     ],
 )
 def test_argument_that_no_phase_has_is_one_line_and_exit_2(

@@ -169,7 +169,7 @@ def test_breaker_bounds_the_requests_to_a_store_that_says_no(shop: DemoStore, tm
 
 
 def test_second_run_of_a_store_ends_at_once_and_the_first_is_undisturbed(known: Watched) -> None:
-    known.shop.lie("slow", "/p/", delay_s=1.0)
+    known.shop.lie("slow", "/p/", delay_s=6.0)
     first = known.start("refresh", CONCURRENT_REQUESTS_PER_DOMAIN=2)
     wait_until(lambda: known.count("SELECT count(*) FROM runs") == 2)
     with DemoStore(products=PRODUCTS) as elsewhere:  # the same store by name, at an address that counts for itself

@@ -23,6 +23,9 @@ from tests.crawls.scrapy_process import Crawl, Row
 _OWN_STORE = scrapy_process.ROOT / "storebot" / "stores" / "demo" / "store.toml"
 _POLL_S = 0.003
 
+# What the planner learns of a page by each look.
+_LEARNED = {"change_credit", "exposure_h", "listed_at", "signal", "view_id", "card_price_minor", "card_stock"}
+
 # What a listing, an offer or a page says, without what depends on when and by which run it was saved.
 _LISTINGS = "SELECT * FROM listings JOIN (SELECT id AS of_page, url_key FROM pages) ON of_page = page_id"
 _OFFERS = "SELECT offers.*, url_key FROM offers JOIN pages ON pages.id = page_id"
@@ -157,8 +160,9 @@ class Watched:
         return [_timeless(row) for row in found]
 
     def page_rows(self) -> dict[str, Row]:
-        """Return all pages, by key, without times, runs and errors of former visits."""
-        return {row["url_key"]: _timeless(row) for row in self.rows("SELECT * FROM pages")}
+        """Return all pages, by key, without times, runs and errors of former visits, and what each visit teaches."""
+        rows = {row["url_key"]: _timeless(row) for row in self.rows("SELECT * FROM pages")}
+        return {key: {name: row[name] for name in row if name not in _LEARNED} for key, row in rows.items()}
 
     def walks(self) -> dict[str, Row]:
         """Return the checkpoints, by walk, the store's address left out."""

@@ -75,7 +75,7 @@ def test_a_backfill_and_a_refresh_of_620_products_cost_3_listing_pages_each(shop
     assert outcomes(refresh) == {Outcome.UNCHANGED: 620}
     assert refresh.summary.rows_written == refresh.summary.change_events == 0
     assert shop.listing_pages() == [1, 2, 3]
-    assert refresh.summary.requests == 5
+    assert refresh.summary.requests == 4  # robots.txt is kept
 
 
 def test_three_changed_products_are_three_changes_and_the_rest_is_unchanged(shop: ShopifyShop, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_clamped_listing_is_walked_to_the_end_that_it_declares(shop: WooShop, 
     shop.asked.clear()
     refresh = here.crawl("refresh")
     assert outcomes(refresh) == {Outcome.UNCHANGED: 53}
-    assert refresh.summary.requests == 7  # with robots.txt
+    assert refresh.summary.requests == 6  # robots.txt is kept
     assert refresh.summary.rows_written == refresh.summary.change_events == 0
 
 

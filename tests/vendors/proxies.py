@@ -58,17 +58,23 @@ class _Proxy(Served):
     async def serving(self) -> AsyncIterator[None]:
         """Listen on a free port."""
         self._open: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         try:
             yield
         finally:
             server.close()
+            await asyncio.sleep(0.02)  # who was let in while it closed has a task, too
             for task in self._open:
                 task.cancel()
             await asyncio.gather(*self._open, return_exceptions=True)
+            for writer in self._writers:  # what nobody reads any more would wait for ever to be sent
+                writer.transport.abort()
+            await asyncio.sleep(0.02)  # transports close in the loop's next turns
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
         task = asyncio.get_running_loop().create_task(self._client(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)

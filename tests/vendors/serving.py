@@ -48,6 +48,10 @@ class Served(ABC):
         async with self.serving():
             started.set_result(partial(_tell, loop, stop))
             await stop.wait()
+        # What a client left half read would else be closed by the collector, with a warning in the next test.
+        for transport in list(getattr(loop, "_transports", {}).values()):
+            transport.abort()
+        await asyncio.sleep(0.02)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
