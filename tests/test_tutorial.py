@@ -32,7 +32,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 
 
-TWO_LINES, WHOLE_FILE, PLATFORM, *_ = blocks("toml")
+TWO_LINES, WHOLE_FILE, PLATFORM = blocks("toml")[:3]
 PRODUCT, CATALOGUE = blocks("python")
 _, SAVED, LAST_LINES = blocks("text")  # what a probe prints is held by its own tests
 
