@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bench.freshness.shop import DAY_H, Bools, Ints, Shop
-from bench.freshness.simulate import Cards, Looks, Policy
+from bench.freshness.simulate import Cards, Listener, Looks
 from storebot.core.planner.hazard import Flag
 from storebot.core.planner.knowledge import CARDS_ENOUGH, Knowledge, Past, moved, observe, observe_card
 from storebot.core.planner.scoring import AUDIT, SWEEP, Columns, Lane, choose, expected, hours_to_due, threshold_for
 
 
-class Planner(Policy):
+class Planner(Listener):
     """Signals as told, the rest by the index."""
 
     def __init__(
@@ -164,7 +164,7 @@ class Planner(Policy):
         columns.flag[product] = past.flag
 
 
-class RoundRobin(Policy):
+class RoundRobin(Listener):
     """The oldest first; with signals, what they name before that."""
 
     def __init__(self, name: str = "round-robin", *, sitemaps: bool = False, listings: bool = False) -> None:

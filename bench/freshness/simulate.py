@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,33 +36,42 @@ class Cards:
     vanished: Ints  # known products that they don't show any more
 
 
-class Policy:
+class Policy(ABC):
     """Decides what is fetched. It knows nothing of the shop but what it's told."""
 
     name = ""
     reads_sitemaps = False
-    reads_listings = False  # as observations of the price, or as hints: what it does with cards is its business
-    stores_prices = False
+    stores_prices = False  # the price on a card is an observation; else cards are hints
 
+    @abstractmethod
     def start(self, shop: Shop, per_day: int, seed: int) -> None:
         """Begin with all products known that are there at the start, each just read."""
 
+    @abstractmethod
     def found(self, products: Ints, now: int) -> None:
         """Take in products that a sitemap or a catalogue page names for the first time."""
 
-    def moved(self, products: Ints, lastmods: Ints, now: int) -> None:
-        """Take in products whose lastmod moved since the last reading of the sitemap, and where to."""
-
-    def left_out(self, products: Ints, now: int) -> None:
-        """Take in products that the sitemap doesn't name any more."""
-
+    @abstractmethod
     def choose(self, now: int, budget: int) -> tuple[Ints, Ints]:
         """Return catalogue pages and products to fetch: so many requests together, at most."""
-        raise NotImplementedError
 
+    @abstractmethod
     def looked(self, looks: Looks, now: int) -> None:
         """Take in what the product pages showed."""
 
+
+class Listener(Policy):
+    """A policy that goes by signals, too, where it's told to."""
+
+    @abstractmethod
+    def moved(self, products: Ints, lastmods: Ints, now: int) -> None:
+        """Take in products whose lastmod moved since the last reading of the sitemap, and where to."""
+
+    @abstractmethod
+    def left_out(self, products: Ints, now: int) -> None:
+        """Take in products that the sitemap doesn't name any more."""
+
+    @abstractmethod
     def listed(self, cards: Cards, now: int) -> None:
         """Take in what the catalogue pages showed."""
 
@@ -217,7 +227,7 @@ def simulate(policy: Policy, shop: Shop, share: float, *, seed: int = 0, every_h
         if hour % every_h:
             continue
         allowed = per_day * hour // DAY_H - spent
-        if policy.reads_sitemaps and hour % SITEMAP_EVERY_H < every_h and allowed > 0:
+        if isinstance(policy, Listener) and policy.reads_sitemaps and hour % SITEMAP_EVERY_H < every_h and allowed > 0:
             allowed -= 1
             spent += 1
             new, moved, lastmods, left = world.sitemap()
@@ -232,6 +242,7 @@ def simulate(policy: Policy, shop: Shop, share: float, *, seed: int = 0, every_h
         score.late += used > max(allowed, 0)
         spent += used
         if len(listings):
+            assert isinstance(policy, Listener), "who reads no cards asks for none"
             policy.listed(world.view(listings, score, stores=policy.stores_prices), hour)
         policy.looked(world.look(products, score), hour)
         staleness[runs] = world.staleness_h()
