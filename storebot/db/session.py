@@ -379,8 +379,10 @@ class Session:
         month = Month.at(self.started_ms).days
         self.spent_in_month = spending.spent_on(conn, options.store, month, options.currency)
         if options.kind == "refresh":
-            self.due = pages.due_count(conn, options.store, self.started_ms)
             self.terms = planned_runs.terms_of(conn, options.store, options.orders, self.started_ms, options.heads)
+            if self.terms is None:
+                following.take_back(conn, options.store, self.run_id, options.revisit_after_ms)
+            self.due = pages.due_count(conn, options.store, self.started_ms)
         memory = knowledge.load(conn, options.store, self.started_ms)
         self._learner = Learner(options.store, memory, planned=self.terms is not None, rules=options.orders.rules)
         run = self._new_context()
