@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +45,7 @@ def patterns() -> list[Named]:
     found: dict[tuple[object, int], Named] = {}
     for module in _modules():
         for name, value in vars(module).items():
-            for pattern in _within(value):
+            for pattern in _within(_made(value)):
                 is_scanned = value is not pattern or (module.__name__, name) in scanned or ("", name) in scanned
                 named = Named(f"{module.__name__}.{name}", pattern, is_scanned)
                 found.setdefault((pattern.pattern, pattern.flags), named)
@@ -58,6 +59,12 @@ def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[Any]:
     tree = parser.parse(pattern.pattern, pattern.flags)
     for text in dict.fromkeys(text for text in _texts(tree, size) if text):
         yield text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
+
+
+def _made(value: object) -> object:
+    """Return what a module makes of patterns when they are asked for the first time: `functools.cache`, no argument."""
+    is_lazy = hasattr(value, "cache_info") and not inspect.signature(value).parameters  # type: ignore[arg-type]
+    return value() if is_lazy else value  # type: ignore[operator]
 
 
 def _modules() -> Iterator[ModuleType]:

@@ -42,6 +42,7 @@ GENERAL = (
 )
 # What is only ever asked of short texts may take their square: the bound, and where it stands.
 SHORT = {
+    "storebot.core.availability._patterns": 300,  # availability._MAX_TEXT
     "storebot.core.parsing.visible_words.LABELS": 30,  # visible_labels._MAX_LABEL
     "storebot.core.soft404._SAYS_GONE": 160,  # soft404._LONGEST_HEADING: hundreds of phrases, in no square
 }
