@@ -115,7 +115,7 @@ def _as_dict(run: runs.Run, found_by_plan: Mapping[int, int]) -> dict[str, Any]:
 
 def true_of(known: Truth) -> list[str]:
     """Return what is known to be true of a store's copies and signals, a line each."""
-    stale = f"{known.store}: {known.lately.sentence()}, in the last 30 days"
+    stale = f"{known.store}: {known.stale_of_late()}"
     if known.ever.looks > known.lately.looks:
         stale += f"; ever: {known.ever.sentence()}"
     return [stale, *(f"{known.store}: {sentence}" for sentence in known.trust.sentences())]

@@ -145,8 +145,8 @@ def test_newcomer_reads_lanes_costs_and_reasons(place: Path, capsys: pytest.Capt
     assert "sweep               3  not looked at for the longest time" in lines
     assert "takes: 15 requests, about 630 KB, 15s at the store's delay, 0.015 EUR" in lines
     assert any(line.startswith("finds: ") and "this is the model's word" in line for line in lines)
-    assert "trust: 304: 0 of 0 audited were lies" in lines
-    assert "stale: no audit yet, in the last 30 days" in lines
+    assert "trust: 304: not tried yet: audits do, in a refresh with a budget" in lines
+    assert "stale: how many copies are stale isn't known: a refresh with a budget audits some at random" in lines
     assert sum(line.startswith("http://shop.example/p/") for line in lines) == 10
 
 

@@ -114,7 +114,7 @@ def _facts(report: PlanReport) -> list[str]:
     facts += [f"trust: {sentence}" for sentence in report.truth.trust.sentences()]
     if since_ms := report.truth.trust.since_ms:
         facts.append(f"       (learned since {day_name(since_ms // DAY_MS)})")
-    facts.append(f"stale: {report.truth.lately.sentence()}, in the last 30 days")
+    facts.append(f"stale: {report.truth.stale_of_late()}")
     return facts
 
 

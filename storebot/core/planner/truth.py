@@ -36,7 +36,7 @@ class Stale(NamedTuple):
     def sentence(self) -> str:
         """Return it in words."""
         if not self.looks:
-            return "no audit yet"
+            return "how many copies are stale isn't known: a refresh with a budget audits some at random"
         low, high = self.interval
         return (
             f"{self.stale:,} of {self.looks:,} audits found a stale copy: {self.stale / self.looks:.1%} "
@@ -75,13 +75,17 @@ class Trust(NamedTuple):
             return "lastmod: not believed, it says when the sitemap was made"
         if not self.reads_sitemaps:
             return "lastmod: none was read of late"
-        basis = f"from {self.lastmod_looks:,.0f} looks" if self.lastmod_looks >= 1 else "as is believed of any store"
+        if self.lastmod_looks < 1:
+            return "lastmod: not tried yet: no page was looked at because its entry had moved"
+        basis = f"from {self.lastmod_looks:,.0f} looks"
         told = f"it tells of {self.recall:.0%} of the changes"
         return f"lastmod: {self.lift:.0%} of what it says to have changed did ({basis}); {told}"
 
     def _validators(self) -> str:
         if self.validators.proof:
             return f"304: not believed, pages are fetched in full ({self.validators.proof})"
+        if not self.validators.asked:
+            return "304: not tried yet: audits do, in a refresh with a budget"
         return f"304: {self.validators.lies:,} of {self.validators.asked:,} audited were lies"
 
     def _cards(self) -> str:
@@ -121,6 +125,10 @@ class Truth(NamedTuple):
     def is_known(self) -> bool:
         """Whether there is anything that was learned."""
         return bool(self.ever.looks or self.trust.since_ms)
+
+    def stale_of_late(self) -> str:
+        """Return what audits found of late, in words."""
+        return self.lately.sentence() + (", in the last 30 days" if self.lately.looks else "")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
