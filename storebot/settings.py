@@ -71,7 +71,7 @@ DOWNLOADER_MIDDLEWARES = {
     # Sees every answer as it came, and stops what an ending run must not send any more.
     "storebot.middlewares.pacing.PacingMiddleware": 830,
     # When proxies are known, and before a request that isn't sent could be counted.
-    "storebot.middlewares.addresses.AddressMiddleware": 830,
+    "storebot.middlewares.addresses.AddressMiddleware": 835,
     # Whoever comes after it only counts what is sent.
     "storebot.middlewares.budget.BudgetMiddleware": 840,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
