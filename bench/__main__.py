@@ -1,4 +1,4 @@
-"""``python -m bench WHAT``: crawl, extraction, archive, memory, browser, all. Exit code 1 where a promise is missed."""
+"""``python -m bench WHAT``: crawl, extraction, archive, memory, browser, freshness, all. Exit code 1 where a promise is missed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "browser", "all"))
+    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "browser", "freshness", "all"))
     parser.add_argument("--pages", type=int, help="product pages (5,000; browser 2,000)")
     parser.add_argument("--rounds", type=int, help="interleaved rounds (7)")
     names = ", ".join(each.name for each in CONTENDERS)

@@ -192,7 +192,7 @@ def _look(looks: _Looks, page: AnyRow, card: Card, taken: set[int]) -> None:
         listed_at=looks.view.before_ms if page.view_id == looks.view.id else page.listed_at,
         proven=looks.learner.memory.knowledge.cards_are_prices,
     )
-    if found is News.PRICE and _is_of_today(looks.run, page):
+    if found is News.PRICE and _is_of_today(looks.run, page) and not _waits(looks.run, page):
         taken.add(page.id)
         looks.believed[page.id] = card
     elif found is News.NONE:
@@ -217,6 +217,11 @@ def _stock(card: Card) -> Stock:
 def _is_of_today(run: RunContext, page: AnyRow) -> bool:
     """Whether the record is by today's parser, so that one value of it may be replaced."""
     return bool(page.parser_version == run.parser_version and page.hash_version == run.hash_version)
+
+
+def _waits(run: RunContext, page: AnyRow) -> bool:
+    """Whether a look at the page itself isn't published yet: it said more than the card, which is then a hint."""
+    return run.gate is not None and page.id in run.gate.open_pages
 
 
 def _seen(looks: _Looks, page: AnyRow, card: Card) -> None:

@@ -25,9 +25,13 @@ _POLL_S = 0.003
 
 # What the planner learns of a page by each look.
 _LEARNED = {"change_credit", "exposure_h", "listed_at", "signal", "view_id", "card_price_minor", "card_stock"}
+_NUMBERED = {"category_id"}  # in the order in which categories were met; its name is compared
 
 # What a listing, an offer or a page says, without what depends on when and by which run it was saved.
 _LISTINGS = "SELECT * FROM listings JOIN (SELECT id AS of_page, url_key FROM pages) ON of_page = page_id"
+_PAGES = (
+    "SELECT pages.*, categories.name AS category FROM pages LEFT JOIN categories ON categories.id = pages.category_id"
+)
 _OFFERS = "SELECT offers.*, url_key FROM offers JOIN pages ON pages.id = page_id"
 _WHEN_AND_WHO = {"id", "page_id", "of_page", "run_id", "at", "first_seen_at", "last_seen_at", "last_checked_at"} | {
     "last_changed_at",
@@ -161,13 +165,26 @@ class Watched:
 
     def page_rows(self) -> dict[str, Row]:
         """Return all pages, by key, without times, runs and errors of former visits, and what each visit teaches."""
-        rows = {row["url_key"]: _timeless(row) for row in self.rows("SELECT * FROM pages")}
-        return {key: {name: row[name] for name in row if name not in _LEARNED} for key, row in rows.items()}
+        rows = {row["url_key"]: _timeless(row) for row in self.rows(_PAGES)}
+        return {key: {name: row[name] for name in row if name not in _LEARNED | _NUMBERED} for key, row in rows.items()}
 
     def walks(self) -> dict[str, Row]:
         """Return the checkpoints, by walk, the store's address left out."""
         found = self.rows("SELECT * FROM checkpoints")
         return {row["walk"].replace(self.shop.url, ""): row for row in found}
+
+
+def differences(ours: Mapping[str, Row], theirs: Mapping[str, Row]) -> dict[str, dict[str, tuple[object, object]]]:
+    """Return the columns that differ, by key, each as ours and theirs; a row that only one has differs in all."""
+    found = {}
+    for key in sorted(ours.keys() | theirs.keys()):
+        left, right = ours.get(key, {}), theirs.get(key, {})
+        names = left.keys() | right.keys()
+        if differing := {
+            name: (left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)
+        }:
+            found[key] = differing
+    return found
 
 
 def path_of(url: str) -> str:

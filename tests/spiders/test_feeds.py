@@ -84,7 +84,7 @@ def test_a_feed_costs_one_request_and_its_changes_are_found(
         ("9", [{"field": "availability", "before": "InStock", "after": "OutOfStock"}]),
         ("10", [{"field": "name", "before": 'Mug 10"', "after": "Cup"}]),
     ]
-    assert shop.paths() == ["/robots.txt", "/feed"] * 2
+    assert shop.paths() == ["/robots.txt", "/feed", "/feed"]  # robots.txt is fresh for a day
 
 
 def test_variants_of_one_group_are_the_listings_of_the_page_that_the_sitemap_names(
