@@ -11,10 +11,14 @@ StorebotError
 │   └── SaveFailed
 ├── StoreBusy
 │   └── LeaseLost
+├── JobRefused
+├── ClaimLost
+├── NotLaunched
 ├── BreakerOpen
 ├── UnreadableSitemap
 ├── UnreadableFeed
 ├── StageFailed
+├── ExportFailed
 ├── BudgetReached
 ├── FetchFailed
 │   ├── TierNotListed
@@ -112,6 +116,22 @@ class LeaseLost(StoreBusy):
     """Raised inside a write transaction when another run took the store over: nothing of it is written."""
 
 
+class JobRefused(StorebotError):
+    """Raised by ``storebot.db.job_orders`` where a job can't be added or changed as things stand."""
+
+    exit_code = ExitCode.BUSY
+
+
+class ClaimLost(StorebotError):
+    """Raised inside a write transaction when the claim of a job is another worker's by now: nothing is written."""
+
+    exit_code = ExitCode.BUSY
+
+
+class NotLaunched(StorebotError):
+    """Raised by ``storebot.jobs`` where no process or node could be had for a job; it's tried again, uncounted."""
+
+
 class BreakerOpen(StorebotError):
     """Raised by ``storebot.db.session`` when the store's circuit breaker is open: the run sends no request at all."""
 
@@ -128,6 +148,12 @@ class UnreadableFeed(StorebotError):
 
 class StageFailed(StorebotError):
     """Raised by ``storebot.stages`` when a stage that compares listings raised: what it had said before stays."""
+
+
+class ExportFailed(StorebotError):
+    """Raised by ``storebot.exports`` when an export can't be written, put into its place, or isn't what it says."""
+
+    exit_code = ExitCode.DATABASE
 
 
 class BudgetReached(StorebotError):

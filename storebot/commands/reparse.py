@@ -6,13 +6,13 @@ import argparse
 import os
 import sys
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from storebot.exceptions import ArchiveUnusable, ConfigurationError, ExitCode, StorebotError
+from storebot.core.moments import moment_ms
+from storebot.exceptions import ArchiveUnusable, ExitCode, StorebotError
 
 if TYPE_CHECKING:
     from storebot.core.summary import Summary
@@ -63,7 +63,8 @@ class Command(ScrapyCommand):
         from storebot.reparse.workers import Workers
 
         assert self.settings is not None
-        since_ms, url = _since_ms(opts.since), self.settings.get("STOREBOT_DATABASE_URL")
+        since_ms = moment_ms("--since", opts.since) if opts.since is not None else 0
+        url = self.settings.get("STOREBOT_DATABASE_URL")
         with ExitStack() as stack:
             # A database server is on the network, and then only this process may reach it: it parses nothing.
             if database_url(url).get_backend_name() == "sqlite":
@@ -121,16 +122,6 @@ class _Progress:
 def _cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _since_ms(text: str | None) -> int:
-    if text is None:
-        return 0
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise ConfigurationError(f"--since {text}: expected a time such as 2026-11-30 or 2026-11-30T08:00") from None
-    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _print(reparse: Reparse, summary: Summary, *, as_json: bool) -> ExitCode:

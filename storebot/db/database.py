@@ -86,6 +86,14 @@ class Database:
         with self._engine.begin() as conn:
             yield conn
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Give a connection that reads, however long, what was committed when it read first, and nothing later."""
+        served = self.url.get_backend_name() != "sqlite"  # there each transaction is one
+        engine = self._engine.execution_options(isolation_level="REPEATABLE READ") if served else self._engine
+        with engine.begin() as conn:
+            yield conn
+
     def upgrade(self) -> None:
         """Run the migrations that are missing."""
         with self.explaining(), self.write() as conn:

@@ -1,0 +1,129 @@
+"""Where exports go: a local folder, or anything that fsspec reaches (S3-compatible stores, SFTP …)."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from storebot.core.export.manifest import LATEST, NAME
+from storebot.exceptions import ConfigurationError, ExportFailed
+
+_WITHOUT_FOLDERS = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az"})  # to make one would make a bucket
+_SECRETS = re.compile(r"//[^/@]*@")
+
+
+class Destination(ABC):
+    """One export's place: ``base/store/stamp``. `put` makes it visible at once, its manifest last."""
+
+    def __init__(self, base: str, store: str, what: str, stamp: str) -> None:
+        self.base, self.store, self.stamp = base, store, f"{stamp}-{what}"
+        self.latest = LATEST.format(what=what)
+
+    @property
+    @abstractmethod
+    def shown(self) -> str:
+        """The place in words, without passwords."""
+
+    @abstractmethod
+    def put(self, files: Sequence[Path], manifest: Path) -> None:
+        """Bring finished files there, then the manifest, then the pointer ``latest``.
+
+        Raises `ExportFailed` where the place refuses; without its manifest what has arrived is no export.
+        """
+
+    def _pointer(self) -> bytes:
+        return orjson.dumps({"folder": self.stamp, "manifest": f"{self.stamp}/{NAME}"}) + b"\n"
+
+
+def destination(base: str, store: str, what: str, stamp: str) -> Destination:
+    """Return the destination for a folder or a URL; `ConfigurationError` where it can't be used."""
+    return (Remote if "://" in base else Folder)(base, store, what, stamp)
+
+
+class Folder(Destination):
+    """A local folder. The files are there when the folder is: it's renamed into its place."""
+
+    @property
+    def shown(self) -> str:
+        return str(Path(self.base) / self.store / self.stamp)
+
+    @property
+    def scratch(self) -> Path:
+        """Where the files are made: beside their place, on the same disk."""
+        return Path(self.base) / self.store / f".{self.stamp}.part"
+
+    def put(self, files: Sequence[Path], manifest: Path) -> None:
+        scratch, place = self.scratch, Path(self.shown)
+        try:
+            for path in (*files, manifest):
+                _synced(path)
+            scratch.rename(place)
+            beside = place.parent / f".{self.latest}.new"
+            beside.write_bytes(self._pointer())
+            _synced(beside)
+            beside.replace(place.parent / self.latest)
+            _synced(place.parent)
+        except OSError as error:
+            raise ExportFailed(
+                f"{self.store}: the export can't be put into {place}: {error}; the one before it is still there"
+            ) from error
+
+
+class Remote(Destination):
+    """A place that fsspec knows. Its own settings (endpoint, keys) come from its own environment variables."""
+
+    def __init__(self, base: str, store: str, what: str, stamp: str) -> None:
+        super().__init__(base, store, what, stamp)
+        self._scheme = urlsplit(base).scheme
+        self._fs, self._root = _file_system(base)
+
+    @property
+    def shown(self) -> str:
+        return _SECRETS.sub("//***@", f"{self.base.rstrip('/')}/{self.store}/{self.stamp}")
+
+    def put(self, files: Sequence[Path], manifest: Path) -> None:
+        folder = f"{self._root.rstrip('/')}/{self.store}/{self.stamp}"
+        try:
+            if self._scheme not in _WITHOUT_FOLDERS:
+                self._fs.makedirs(folder, exist_ok=True)
+            for path in (*files, manifest):
+                self._fs.put_file(str(path), f"{folder}/{path.name}")
+                size = self._fs.info(f"{folder}/{path.name}")["size"]
+                if size != path.stat().st_size:
+                    raise OSError(f"{path.name} arrived with {size} of {path.stat().st_size} bytes")
+            self._fs.pipe_file(f"{self._root.rstrip('/')}/{self.store}/{self.latest}", self._pointer())
+        except Exception as error:  # each file system raises its own: whatever it is, this export isn't there
+            raise ExportFailed(
+                f"{self.store}: the export can't be put into {self.shown}: {type(error).__name__}: "
+                f"{_SECRETS.sub('//***@', str(error))}; the one before it is still what {self.latest} names"
+            ) from error
+
+
+def _file_system(base: str) -> tuple[Any, str]:
+    scheme = urlsplit(base).scheme
+    try:
+        import fsspec
+
+        fs, root = fsspec.url_to_fs(base)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"--out {scheme}://…: {error}; `pip install 'storebot[export]'`, and what fsspec asks for (s3fs …)"
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(f"--out {scheme}://…: {error}") from error
+    return fs, str(root)
+
+
+def _synced(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,7 @@
+"""The database fixtures, for exports."""
+
+from __future__ import annotations
+
+from tests.db.backends import backend, database, empty_url, kept_databases, sqlite_url
+
+__all__ = ["backend", "database", "empty_url", "kept_databases", "sqlite_url"]
