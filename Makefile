@@ -1,7 +1,7 @@
 # The one door: `make help` lists what there is. Needs Python 3.11 or newer, make and git; the network only for pip.
 # A target sets up .venv from the pinned requirements when they changed, and says so.
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 BENCH ?= all
 BIN := .venv/bin
 
@@ -38,7 +38,7 @@ demo: .venv/runtime  ## crawl a local demo store: backfill, then three refreshes
 
 test: .venv/dev  ## run the tests (a test whose service is absent is skipped, with a sentence)
 	@echo "==> test: pytest with $(WORKERS) workers"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: .venv/dev  ## check style, types and who imports whom: ruff, mypy --strict, import-linter
 	@echo "==> lint: ruff"

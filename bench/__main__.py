@@ -1,4 +1,4 @@
-"""``python -m bench WHAT``: crawl, extraction, archive, memory, browser, freshness, all. Exit code 1 where a promise is missed."""
+"""``python -m bench WHAT``: one of `WHAT` below. Exit code 1 where a promise is missed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,31 @@ from collections.abc import Sequence
 from bench.archive import archive
 from bench.browser import browser
 from bench.crawl import crawl
+from bench.exports.measure import FULL as EXPORTS
+from bench.exports.measure import QUICK as EXPORTS_QUICK
+from bench.exports.measure import exports
 from bench.extraction import extraction
 from bench.freshness.measure import SEEDS, freshness
+from bench.job_claims import claims
 from bench.memory import memory
+from bench.month.measure import MONTH, QUICK_MONTH, month
+from bench.planning.measure import FULL, QUICK, planning
 from bench.roster import CONTENDERS, REFERENCE
 
 QUICK_PAGES, QUICK_ROUNDS = 500, 3
+WHAT = (
+    "crawl",
+    "extraction",
+    "archive",
+    "memory",
+    "browser",
+    "freshness",
+    "month",
+    "planning",
+    "exports",
+    "jobs",
+    "all",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,12 +62,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.what in ("freshness", "all"):
         seeds = SEEDS[:1] if options.quick else SEEDS
         code |= freshness(seeds=seeds, write=not (options.dry_run or options.quick))
+    if options.what in ("month", "all"):
+        lasts = QUICK_MONTH if options.quick else MONTH
+        code |= month(sizes=lasts, write=not (options.dry_run or options.quick))
+    if options.what in ("planning", "all"):
+        pages = options.pages or (QUICK if options.quick else FULL)
+        code |= planning(pages=pages, write=not (options.dry_run or options.quick or options.pages))
+    if options.what in ("exports", "all"):
+        rows = options.pages or (EXPORTS_QUICK if options.quick else EXPORTS)
+        code |= exports(rows=rows, write=not (options.dry_run or options.quick or options.pages))
+    if options.what == "jobs":  # not of `all`: it proves, and measures nothing
+        code |= claims(seconds=5 if options.quick else 60, urls=options.databases)
     return code
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("what", choices=("crawl", "extraction", "archive", "memory", "browser", "freshness", "all"))
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--pages", type=int, help="product pages (5,000; browser 2,000)")
     parser.add_argument("--rounds", type=int, help="interleaved rounds (7)")
     names = ", ".join(each.name for each in CONTENDERS)
@@ -61,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"these, and {REFERENCE}; of {names}",
     )
     parser.add_argument("--sizes", type=int, nargs="+", help="memory: sizes of the store (5,000 and 100,000)")
+    parser.add_argument(
+        "--databases", nargs="+", default=[], metavar="URL", help="jobs: empty databases to claim in (a SQLite file)"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="500 pages, 3 rounds: for a look, never written to the docs"
     )

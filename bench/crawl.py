@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import sys
 import tempfile
 import time
@@ -15,7 +16,7 @@ from bench.contenders.common import CONCURRENCY
 from bench.measure import RunFailed
 from bench.roster import CONTENDERS, EMPTY, TARGETS, Contender
 from bench.rounds import Arena, Sample, play
-from bench.shop import open_shop
+from bench.shop import ROOT, open_shop
 
 _NOTES = """
 CPU is user + system time of the whole process with all its threads, per product page; its start is in it (on a store
@@ -35,6 +36,9 @@ def crawl(*, pages: int, rounds: int, names: Sequence[str], write: bool) -> int:
     running = [contender for contender in chosen if contender.name not in absent]
     failures: dict[str, str] = {}
     found = report.machine()
+    # Everybody else's modules are compiled by their installation; ours aren't, where Python may write none of its own.
+    for folder in ("storebot", "bench"):
+        compileall.compile_dir(str(ROOT / folder), quiet=1)
     say("start-up: every contender on a store of one product")
     starts = [*_measure(running, pages=1, rounds=min(3, rounds), failures=failures)]
     samples = []

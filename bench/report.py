@@ -34,14 +34,22 @@ _PACKAGES = (
 )
 
 
-def write(section: str, text: str, raw: dict[str, Any], page: Path = PAGE) -> None:
-    """Replace one section of the page, or append it, and write ``benchmarks-<section>.json`` beside it."""
+def write(section: str, text: str, raw: dict[str, Any], page: Path = PAGE, *, after: str = "") -> None:
+    """Replace one section of the page, or append it, and write ``benchmarks-<section>.json`` beside it.
+
+    A new one goes below the section ``after``, where that is there.
+    """
     start, end = f"<!-- bench:{section} -->", f"<!-- /bench:{section} -->"
     block = f"{start}\n{text.strip()}\n{end}"
     page.parent.mkdir(parents=True, exist_ok=True)
     old = page.read_text(encoding="utf-8") if page.exists() else _HEAD
     pattern = re.compile(re.escape(start) + ".*?" + re.escape(end), re.DOTALL)
-    new = pattern.sub(lambda _: block, old) if pattern.search(old) else f"{old.rstrip()}\n\n{block}\n"
+    if pattern.search(old):
+        new = pattern.sub(lambda _: block, old)
+    elif after and (above := f"<!-- /bench:{after} -->") in old:
+        new = old.replace(above, f"{above}\n\n{block}")
+    else:
+        new = f"{old.rstrip()}\n\n{block}\n"
     replace(page, new)
     replace(page.with_name(f"benchmarks-{section}.json"), json.dumps(raw, indent=1) + "\n")
 

@@ -1,8 +1,10 @@
-"""What watches a crawl: the circuit breaker, the progress display."""
+"""What watches a crawl: the circuit breaker, the progress display, the heartbeat."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 import sys
 import time
 from collections import Counter
@@ -13,6 +15,9 @@ from scrapy.exceptions import NotConfigured
 from tqdm import tqdm
 
 from storebot.core.breaker import Watch
+from storebot.core.heartbeat import Beat, address, beat_of
+from storebot.core.secrets import shown_url
+from storebot.heartbeat import Pinging
 from storebot.items import Outcome, Record, Visit
 from storebot.run import Run
 
@@ -136,3 +141,61 @@ class Progress(Watcher):
 
     def _counts(self) -> str:
         return " ".join(f"{outcome.value}={count}" for outcome, count in sorted(self.totals.items()) if count)
+
+
+class Heartbeat(Watcher):
+    """Tell a watchdog (``STOREBOT_HEARTBEAT``) that the run began, and how it ended.
+
+    It waits `WAIT_S` for the watchdog's answer at the end, and for nothing else; what goes wrong is a line in the log.
+    """
+
+    WAIT_S = 10.0
+
+    def __init__(self, template: str, store: str, kind: str) -> None:
+        super().__init__()
+        self.template, self.store, self.kind = template, store, kind
+        self._last: Pinging | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        template, store = os.environ.get("STOREBOT_HEARTBEAT", ""), getattr(crawler.spider, "store", None)
+        if not template or store is None or crawler.spider is None:
+            raise NotConfigured  # without a message: it is what was asked for
+        heartbeat = cls(template, store.name, crawler.spider.name)
+        heartbeat.watch(crawler)
+        crawler.signals.connect(heartbeat.engine_stopped, signals.engine_stopped)
+        return heartbeat
+
+    def spider_opened(self) -> None:
+        super().spider_opened()
+        if hasattr(self, "run"):
+            self.run.on_open.append(self._began)
+
+    async def engine_stopped(self) -> None:
+        summary = self.run.summary if hasattr(self, "run") else None
+        beat = beat_of(summary.exit_code) if summary else None
+        if summary is None or beat is None:
+            return
+        await self._wait()  # its start has to come first
+        self._send(beat, summary.line())
+        await self._wait()
+        if self._last is not None and self._last.error is None:
+            logger.warning("the heartbeat %s wasn't answered within %.0f s", shown_url(self.template), self.WAIT_S)
+
+    def _began(self) -> None:
+        self._send(Beat.START, "")
+
+    def _send(self, beat: Beat, text: str) -> None:
+        try:
+            url = address(self.template, beat, self.store, self.kind)
+        except ValueError as error:
+            logger.warning("STOREBOT_HEARTBEAT: %s; nobody is told of this run", error)
+            return
+        self._last = Pinging(url, text)
+        self._last.start()
+
+    async def _wait(self) -> None:
+        if self._last is not None:
+            await asyncio.to_thread(self._last.join, self.WAIT_S)
+            if self._last.error:
+                logger.warning("the heartbeat %s failed: %s", shown_url(self.template), self._last.error)

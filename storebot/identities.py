@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
 from storebot.core.identity import FIRST, Identity
 from storebot.core.proxy import Proxy
-from storebot.core.proxy_pool import BLOCKED_S, ProxyPool
+from storebot.core.proxy_pool import BLOCKED_S, ProxyPool, Rest
 from storebot.items import Tier
 from storebot.stores.model import Store
 from storebot.stores.proxy_lists import read_lists
@@ -129,6 +129,27 @@ class Identities:
         """Say how the proxies of a tier do."""
         pool = self._lane(tier).pool
         return pool.told(self._clock()) if pool else "no proxies"
+
+    def rests(self, now_ms: int) -> list[Rest] | None:
+        """Return what to keep of the proxies that the shop blocked; None without proxies.
+
+        ``now_ms`` is now by the clock that outlives the run. Of one that is in several lists the longest rest counts.
+        """
+        if not self.has_proxies:
+            return None
+        found: dict[str, Rest] = {}
+        for rest in sorted(rest for pool in self._pools() for rest in pool.rests(self._clock(), now_ms)):
+            found[rest.name] = rest
+        return list(found.values())
+
+    def remember(self, rests: Iterable[Rest], now_ms: int) -> None:
+        """Begin with what earlier runs kept."""
+        for pool in self._pools():
+            pool.remember(rests, self._clock(), now_ms)
+
+    def _pools(self) -> list[ProxyPool]:
+        lanes = {id(lane): lane.pool for lane in self._lanes.values()}
+        return [pool for pool in lanes.values() if pool is not None]
 
     def _lane(self, tier: Tier) -> _Lane:
         return self._lanes.get(tier, self._direct)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import re
 import sys
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +18,7 @@ from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.corestats import CoreStats as ScrapyCoreStats
-from scrapy.http import Request, Response
+from scrapy.http import Headers, Request, Response
 from scrapy.logformatter import LogFormatter as ScrapyLogFormatter
 from scrapy.pipelines import ItemPipelineManager as ScrapyItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 # glibc's mallopt parameters, and sizes above what pages have: https://man7.org/linux/man-pages/man3/mallopt.3.html
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEEP_BYTES, _MMAP_FROM_BYTES = 64 * 1024 * 1024, 4 * 1024 * 1024
+# What w3lib's safe_url_string leaves as it is; it may leave more.
+_SAFE_URL = re.compile(
+    r"https?://[a-z0-9][a-z0-9.-]*(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/[A-Za-z0-9/._~-]*(?:\?[A-Za-z0-9/._~=&-]+)?"
+)
 
 
 class StatsCollector(MemoryStatsCollector):
@@ -83,11 +88,23 @@ class ItemPipelineManager(ScrapyItemPipelineManager):
         return item
 
 
+class PageRequest(Request):
+    """Scrapy's, which makes every URL safe anew; one that has nothing to escape is taken as it is."""
+
+    def _set_url(self, url: str) -> None:
+        if isinstance(url, str) and _SAFE_URL.fullmatch(url):
+            self._url = url
+        else:
+            super()._set_url(url)
+
+
 class HeadersMiddleware:
     """What DefaultHeaders, UserAgent and DownloadTimeout do, in one call for each request instead of three."""
 
     def __init__(self, headers: dict[str, str], timeout_s: float) -> None:
-        self.headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
+        made = Headers()
+        # By their names as a request keeps them, which it would make anew for each one.
+        self.headers = [(made.normkey(name), value.encode("latin-1")) for name, value in headers.items()]
         self.timeout_s = timeout_s
 
     @classmethod
@@ -98,17 +115,31 @@ class HeadersMiddleware:
         return cls(wanted, settings.getfloat("DOWNLOAD_TIMEOUT"))
 
     def process_request(self, request: Request) -> None:
+        headers = request.headers
         for name, value in self.headers:
-            if name not in request.headers:
-                request.headers[name] = value
+            if not dict.__contains__(headers, name):
+                dict.__setitem__(headers, name, [value])
         request.meta.setdefault("download_timeout", self.timeout_s)
 
 
 class CookiesMiddleware(cookies.CookiesMiddleware):
     """Scrapy's, by the list of public suffixes that is installed with it.
 
-    Scrapy's own downloads that list at the first cookie: from a third party, while the whole crawl waits.
+    Scrapy's own downloads that list at the first cookie: from a third party, while the whole crawl waits. Where there
+    is no cookie, none is looked for.
     """
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
+        meta = request.meta
+        if request.cookies or meta.get("dont_merge_cookies") or self.jars[meta.get("cookiejar")]._cookies:
+            return super().process_request(request)
+        request.headers.pop("Cookie", None)
+        return None
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        return super().process_response(request, response) if b"Set-Cookie" in response.headers else response
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

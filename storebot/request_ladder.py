@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 _CONDITIONAL = frozenset({Tier.HTTP, Tier.HTTP2})  # a browser's navigation never ends at a 304 (NOTES C5)
 _VALIDATORS = ("If-None-Match", "If-Modified-Since")
 _UNFILLED = "unfilled"  # in the meta of a request that was sent because a cheaper tier's page lacked its fields
+_SILENT = "silent"  # in the meta of one that was sent because nothing came by these cheaper tiers
 # What belongs to one try by one tier: what was read of its response, who asked, and how often it asked again.
 _OF_ONE_TIER = (
     "page",
@@ -25,6 +26,8 @@ _OF_ONE_TIER = (
     "identity",
     "cookiejar",
     "proxy",
+    "reloaded",
+    "timeouts",
     "retry_times",
     "redirect_times",
     "redirect_ttl",
@@ -110,6 +113,27 @@ class RequestLadder:
         self.failed(request, reason)
         return self._climb(request, reason, rendering=rendering)
 
+    def timed_out(self, request: Request, patience: int) -> Request | None:
+        """Note that nothing came in time; return the request to the next tier once that was all that came of this one.
+
+        ``patience`` is how often it may. By itself it says nothing of the tier, as the shop may be down. Where a dearer
+        tier then gets the page it's a tarpit, and counts as a failure.
+        """
+        timeouts = request.meta["timeouts"] = request.meta.get("timeouts", 0) + 1
+        if timeouts < patience or timeouts <= request.meta.get("retry_times", 0) or request.meta.get("probe"):
+            return None
+        again = self._climb(request, "timed out" if timeouts == 1 else f"timed out {timeouts} times")
+        if again is not None:
+            again.meta[_SILENT] = (*request.meta.get(_SILENT, ()), _tier(request))
+        return again
+
+    def has_next(self, request: Request) -> bool:
+        """Whether a page that its tier doesn't get may still be got by another one."""
+        page_type = request.meta.get("page_type")
+        if page_type is None or request.meta.get("probe") or len(self.tiers) == 1:
+            return False
+        return self._ladder.has_next(_tier(request), page_type, self._clock(), among=self._allowed())
+
     def unusable(self, request: Request, error: Exception) -> Request | None:
         """Use the tier of a request no more in this run, and return the request to the next one.
 
@@ -143,7 +167,12 @@ class RequestLadder:
         page_type: PageType | None = request.meta.get("page_type")
         if page_type is None or len(self.tiers) == 1:
             return
-        tier = _tier(request)
+        self._note(page_type, _tier(request), works=works, reason=reason, filled=filled)
+        if works:
+            for silent in request.meta.pop(_SILENT, ()):
+                self._note(page_type, silent, works=False, reason=f"timed out, where {_tier(request)} got the page")
+
+    def _note(self, page_type: PageType, tier: Tier, *, works: bool, reason: str, filled: bool = False) -> None:
         if self._ladder.record(page_type, tier, works=works, now_ms=self._clock(), reason=reason, filled=filled):
             self._tell(page_type, tier, reason)
 

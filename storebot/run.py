@@ -25,6 +25,7 @@ from scrapy.exceptions import CloseSpider, NotConfigured
 
 from storebot.archive.keeping import Keeper
 from storebot.core.ending import Ending, judge
+from storebot.core.expect import MEASURED
 from storebot.core.fingerprint import HASH_VERSION
 from storebot.core.month import DAY_MS
 from storebot.core.page_sizes import PageSizes
@@ -41,7 +42,7 @@ from storebot.failed_pages import FailedPages
 from storebot.identities import Identities
 from storebot.items import Outcome, Record, RunStatus, Spent, Target, Visit, WalkEnd, WalkState
 from storebot.lean import keep_memory
-from storebot.manners import late_by, overridden, warnings
+from storebot.manners import kept_delay_s, late_by, overridden, warnings
 from storebot.purse import Purse
 from storebot.request_ladder import RequestLadder
 from storebot.stores.model import Store
@@ -110,6 +111,7 @@ class Run:
         self._internal_errors = self._walks_blocked = 0
         self._out = 0  # pages that the feed gave away, and whose visit isn't saved
         self.reserved = 0  # requests of a planned run that aren't for pages: the catalogue pages it has yet to ask for
+        self._delay_s = 0.0  # between two requests, as far as was said what it means
         self._unasked = 0  # pages that were read from the archive instead of being fetched
         self._closing = False  # from then on nobody can claim: that is no failure
         self._signal = 0
@@ -136,6 +138,11 @@ class Run:
         if self._opened is None:
             raise RuntimeError("the run has no database yet: wait for spider_opened")
         return self._opened
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a session."""
+        return self._opened is not None
 
     @property
     def code_without_summary(self) -> ExitCode:
@@ -209,9 +216,7 @@ class Run:
         session = self.session
         if not session.is_planned:
             return
-        while self._walks_open and not self._feed_closed and not self.ending.is_set():
-            self._news.clear()
-            await self._news.wait()
+        await self.walked()
         try:
             await session.call(session.remember)
             spent = self.purse.total.requests
@@ -223,14 +228,24 @@ class Run:
             return
         self.pages_expected = plan.requests
 
+    async def walked(self) -> None:
+        """Wait until what the walks that were opened have named, or shown on cards, is saved."""
+        while self._walks_open and not self._feed_closed and not self.ending.is_set():
+            self._news.clear()
+            await self._news.wait()
+
     def give_back(self, target: Target) -> None:
         """Take a page back that the feed gave away and that wasn't asked for; the next run visits it."""
         self._out -= 1
         self._news.set()
 
     def slowed(self, delay_s: float) -> None:
-        """Say what it means for the refresh interval that the store itself asks for such a delay."""
+        """Say what it means for the refresh interval that the store itself asks for such a delay, if it's news."""
         session = self.session
+        delay_s = session.pace.delay_s(delay_s)
+        if delay_s <= self._delay_s:
+            return
+        self._delay_s = delay_s
         late = late_by(self.store, self.settings, delay_s, pages=session.pages_read, latency_ms=session.latency_ms)
         if late:
             logger.warning("%s: %s", self.store.name, late)
@@ -340,6 +355,7 @@ class Run:
         self.pages_expected = session.due
         session.left = self.requests_left
         self.ladder.remember(session.rungs)
+        self.identities.remember(session.rests, session.now_ms())
         self._open_purse(session)
         self._heartbeat = asyncio.create_task(self._beat(session))
         self._say_manners(session)
@@ -363,7 +379,8 @@ class Run:
             try:
                 whole = reason in ("finished", "blocked") and not self._signal and self.error is None
                 found, rungs = partial(self._found, reason), self.ladder.rungs
-                await asyncio.to_thread(self._opened.close, found, whole=whole, rungs=rungs)
+                rests = self.identities.rests(self._opened.now_ms())
+                await asyncio.to_thread(self._opened.close, found, whole=whole, rungs=rungs, rests=rests)
             except Exception as error:  # any: Scrapy logs what a signal's handler raises, and would exit with 0
                 ours = _as_ours(error)
                 logger.error("%s: %s", self.store.name, ours, exc_info=None if ours is error else error)
@@ -431,6 +448,7 @@ class Run:
             error_backoff_ms=settings.getint("STOREBOT_ERROR_BACKOFF_S") * 1000,
             gate=self.store.gate.declared,
             delist=self.store.delist.rules,
+            expect=self.store.expect.of(self.kind),
             keep_visits_ms=settings.getint("STOREBOT_VISITS_KEEP_DAYS") * DAY_MS,
             currency=self.purse.currency,
             currencies=dict.fromkeys(self.purse.table.tiers, self.purse.currency),
@@ -443,7 +461,9 @@ class Run:
     def _say_manners(self, session: Session) -> None:
         for override in session.overrides:
             logger.warning("%s: overridden: %s", self.store.name, override.sentence())
-        for said in warnings(self.store, self.settings, pages=session.pages_read, latency_ms=session.latency_ms):
+        self._delay_s = kept_delay_s(self.store, self.settings, session.robots, session.pace)
+        known = {"pages": session.pages_read, "latency_ms": session.latency_ms}
+        for said in warnings(self.store, self.settings, **known, delay_s=self._delay_s):
             logger.warning("%s: %s", self.store.name, said)
 
     def _end_soon(self) -> None:
@@ -545,7 +565,8 @@ class Run:
         while True:
             await asyncio.sleep(session.options.lease_s / 3)
             try:
-                await session.call(session.keep, self.ladder.rungs)
+                rests = self.identities.rests(session.now_ms())
+                await session.call(session.keep, self.ladder.rungs, rests)
             except StorebotError as error:
                 self._failed(error)
                 return
@@ -582,6 +603,7 @@ class Run:
                 min_listings=self.store.expect.min_listings if self.kind == "backfill" else None,
                 held=standing.held,
                 held_why=standing.held_why,
+                missed=standing.missed,
                 internal_errors=self._internal_errors,
                 budget=self._budget_reached,
                 signal=self._signal,
@@ -619,6 +641,7 @@ class Run:
             currency=self.purse.currency,
             tiers=standing.used.tiers,
             escalations=standing.used.escalations,
+            missed=standing.missed if status in MEASURED else (),
         )
 
 

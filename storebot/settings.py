@@ -7,11 +7,29 @@ What a store's owner asks for (delay, concurrency, user agent, robots) is in the
 from __future__ import annotations
 
 import os
+import sys
+from importlib.util import find_spec
+
+
+def _switch(name: str, text: str) -> bool:
+    """Read a switch of the environment, where each text would be true (case G02). Raises ValueError."""
+    word = text.strip().lower()
+    if word not in _WORDS:
+        raise ValueError(f"{name}: expected one of {', '.join(filter(None, _WORDS))}, got {text!r}")
+    return _WORDS[word]
+
+
+_WORDS = {"1": True, "true": True, "yes": True, "on": True}
+_WORDS |= {"": False, "0": False, "false": False, "no": False, "off": False}
 
 BOT_NAME = "storebot"
 SPIDER_MODULES = ["storebot.spiders"]
 NEWSPIDER_MODULE = "storebot.spiders"
+# Scrapy imports all commands that it finds, with what each needs (numpy, a web server), whichever is asked for. So it
+# finds that one; all of them for `scrapy --help`, Scrapy's own commands, and a name that is none.
 COMMANDS_MODULE = "storebot.commands"
+if sys.argv[1:] and sys.argv[1].isidentifier() and find_spec(f"{COMMANDS_MODULE}.{sys.argv[1]}"):
+    COMMANDS_MODULE = f"{COMMANDS_MODULE}.{sys.argv[1]}"
 
 # A polite guest by default: the bot names itself, and asks robots.txt. `[politeness]` of a store file sets the rest.
 USER_AGENT = "storebot/0.1 (catalogue monitor; set STOREBOT_CONTACT to your page or address)"
@@ -40,7 +58,11 @@ FEED_EXPORT_ENCODING = "utf-8"
 CONCURRENT_ITEMS = 1
 # Pages are claimed from the database exactly once; a set of all fingerprints would grow with the store.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
+# By priority, the newest first. Scrapy's default also spreads requests over hosts, by looking at each one's URL twice:
+# a run has one host, and the downloader's slots hold each to its delay.
+SCHEDULER_PRIORITY_QUEUE = "scrapy.pqueues.ScrapyPriorityQueue"
 WARN_ON_GENERATOR_RETURN_VALUE = False  # inspects the source of the callback for every page (7 % of a crawl)
+DOWNLOADER = "storebot.lean_engine.Downloader"
 ITEM_PROCESSOR = "storebot.lean.ItemPipelineManager"
 STATS_CLASS = "storebot.lean.StatsCollector"
 LOG_FORMATTER = "storebot.lean.LogFormatter"
@@ -74,7 +96,7 @@ DOWNLOADER_MIDDLEWARES = {
     "storebot.middlewares.addresses.AddressMiddleware": 835,
     # Whoever comes after it only counts what is sent.
     "storebot.middlewares.budget.BudgetMiddleware": 840,
-    "scrapy.downloadermiddlewares.stats.DownloaderStats": 850,
+    "storebot.lean_engine.DownloaderStats": 850,
 }
 # No spider middleware: every status reaches the spider, which has an outcome for each; depth and referer aren't used.
 # Not used: telnet and remote control (both listen on a port in every crawl), logstats (Progress says more), feed export
@@ -87,6 +109,7 @@ EXTENSIONS = {
     "storebot.run.Run": 0,
     "storebot.extensions.Breaker": 10,
     "storebot.extensions.Progress": 30,
+    "storebot.extensions.Heartbeat": 40,
 }
 ITEM_PIPELINES = {
     "storebot.pipelines.Normalise": 100,
@@ -139,21 +162,42 @@ STOREBOT_FAILED_PAGES = os.environ.get("STOREBOT_FAILED_PAGES", "var/failed_page
 STOREBOT_FAILED_PAGES_MAX = 50
 # Where the pages that were read are kept, a file a store; "" or "off" keeps none. Read by Keeper and the commands.
 STOREBOT_ARCHIVE = os.environ.get("STOREBOT_ARCHIVE", "var/pages")
+# Whose attempt this process is: set by the worker, on a Scrapyd node too. Read by commands.crawl, which notes its end.
+STOREBOT_JOB = os.environ.get("STOREBOT_JOB", "")
+# Where the worker writes what jobs print, a file for each attempt, and for how many days. Read by commands.worker.
+STOREBOT_JOB_LOGS = os.environ.get("STOREBOT_JOB_LOGS", "var/jobs")
+STOREBOT_JOB_LOGS_KEEP_DAYS = 30
+# Jobs that a worker runs at a time: a crawl takes 100 to 200 MB. Read by commands.worker.
+STOREBOT_WORKER_CONCURRENCY = 2
+# How long a job that is stopped may take to save what it has, before it's killed. Longer than a request may take, less
+# than systemd waits (TimeoutStopSec of deploy/storebot-worker.service). Read by commands.worker.
+STOREBOT_WORKER_GRACE_S = 60
+# Scrapyd nodes that crawl for the worker, as http://user:password@host:6800, separated by spaces; "": crawls are
+# processes of its own machine. And the project's name there. Read by commands.worker.
+STOREBOT_SCRAPYD_URLS = os.environ.get("STOREBOT_SCRAPYD_URLS", "")
+STOREBOT_SCRAPYD_PROJECT = "storebot"
 # "json": the last line of a crawl is followed by the same as one JSON line. Read by the crawl command.
 STOREBOT_SUMMARY = os.environ.get("STOREBOT_SUMMARY", "")
+# The file that says what is told when, TOML; "" tells by the defaults. Who is told is secret, and stands in the
+# environment alone. Read by notify.tending.
+STOREBOT_ALERTS = os.environ.get("STOREBOT_ALERTS", "")
 # Stages of your own: {"name": "dotted.path.Stage"}; None instead of a path takes one of storebot's out. Read by
 # commands.stage.
 STOREBOT_STAGES: dict[str, str | None] = {}
 # "auto": a progress bar on a terminal, lines elsewhere; "bar", "lines" or "off". Read by extensions.Progress and
 # commands.stage.
 STOREBOT_PROGRESS = os.environ.get("STOREBOT_PROGRESS", "auto")
+# True: log lines are JSON, which is the extra storebot[logs]. Read by the crawl command.
+STOREBOT_LOG_JSON = _switch("STOREBOT_LOG_JSON", os.environ.get("STOREBOT_LOG_JSON", ""))
+if STOREBOT_LOG_JSON:  # Scrapy makes its handler three times over, each time with its own form
+    LOG_INSTALL_ROOT_HANDLER = False
 # Path of the browser for the tier `browser`; "" for the first Chromium or Chrome on PATH. Read by fetch.browser.
 STOREBOT_CHROMIUM = os.environ.get("STOREBOT_CHROMIUM", "")
 # The handler of Scrapy's that fetches for the http tier, and calls scraping APIs. Read by fetch.http.
 STOREBOT_HTTP_HANDLER = "storebot.fetch.http11.BoundedHTTP11DownloadHandler"
 # The fast mode, for stores without a browser tier: aiohttp's client (experimental in Scrapy 2.19) and uvloop, which is
 # the extra storebot[fast]. Read here: the reactor is installed before a spider could ask for another loop.
-STOREBOT_FAST = os.environ.get("STOREBOT_FAST", "").strip().lower() in ("1", "true", "yes", "on")
+STOREBOT_FAST = _switch("STOREBOT_FAST", os.environ.get("STOREBOT_FAST", ""))
 if STOREBOT_FAST:
     ASYNCIO_EVENT_LOOP = "uvloop.Loop"
-    STOREBOT_HTTP_HANDLER = "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler"
+    STOREBOT_HTTP_HANDLER = "storebot.fetch.fast.CheckedAiohttpDownloadHandler"

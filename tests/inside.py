@@ -14,11 +14,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
+import pytest
 from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.settings import Settings
 
+from storebot.core import pacing
 from storebot.core.summary import Summary
 from storebot.db.database import Database
 from storebot.run import Run
@@ -135,12 +138,16 @@ def _migrated() -> bytes:
 
 @contextmanager
 def _process_as_it_was() -> Iterator[None]:
-    """Undo what a run does to its process, which is its own otherwise: signal handlers, the collector's thresholds."""
+    """Undo what a run does to its process, which is its own otherwise: signal handlers, the collector's thresholds.
+
+    That freed memory is kept can't be undone, and isn't begun: by it a worker of the whole suite grew to a gigabyte.
+    """
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     thresholds = gc.get_threshold()
     gc.freeze()  # the run collects once, and all that the tests before it left would have to be looked at
     try:
-        yield
+        with patch("storebot.run.keep_memory"):
+            yield
     finally:
         gc.set_threshold(*thresholds)
         gc.unfreeze()
@@ -154,6 +161,12 @@ def store_folder(folder: Path, text: str, name: str = "shop") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'base_url = "http://shop.example"\nproduct_url = "/p/"\n{text}\n', encoding="utf-8")
     return path.parents[1]
+
+
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a host that asked for time be asked almost as fast as before: for tests that prove something else."""
+    monkeypatch.setattr(pacing, "_SHORTEST_STEP_S", 0.01)
+    monkeypatch.setattr(pacing, "_FIRST_PAUSE_S", 0.01)
 
 
 def send_signal(number: int) -> None:

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from storebot.core.job_kinds import KINDS
+from storebot.core.jobs import VERDICTS, Verdict
 from storebot.core.summary import Summary
 from storebot.demo.lies import LIES
 from storebot.exceptions import ExitCode
@@ -118,7 +120,8 @@ def test_outcomes_of_the_docs_are_those_of_the_code() -> None:
 
 
 def test_every_pair_of_the_last_line_is_explained() -> None:
-    line = Summary(kind="refresh", store="acme", outcomes={}, reason="why", currency="EUR", tiers={"api": 1}).line()
+    told = {"reason": "why", "missed": ("that",), "currency": "EUR", "tiers": {"api": 1}}
+    line = Summary(kind="refresh", store="acme", outcomes={}, **told).line()  # type: ignore[arg-type]  # of many types
     pairs = set(re.findall(r"(\w+)=", line))
     assert {name for row in table(COMMANDS, "pair") for name in named(row[0])} - {"new", "error"} == pairs
 
@@ -132,6 +135,20 @@ def test_lies_of_the_docs_are_those_of_the_demo_store() -> None:
     rows = [*table(COMMANDS, "lie"), *table(COMMANDS, "guard")]
     documented = {named(name)[0]: set(named(options)) for name, _, options in rows}
     assert documented == {name: set(lie.defaults) for name, lie in LIES.items()}
+
+
+def test_what_becomes_of_a_job_is_explained_for_each_exit_code_and_verdict() -> None:
+    rows = table(ROOT / "docs" / "operating.md", "exit", "verdict")
+    documented = {code: named(verdict)[0] for code, verdict, _ in rows}
+    assert {code: documented[code] for code in documented if code.isdecimal()} == {
+        str(code): verdict.value for code, verdict in VERDICTS.items()
+    }
+    assert set(documented.values()) == {verdict.value for verdict in Verdict}
+
+
+def test_kinds_of_jobs_are_those_of_the_code_with_their_arguments() -> None:
+    documented = {named(kind)[0]: named(arguments) for kind, _, arguments in table(COMMANDS, "kind", "runs")}
+    assert documented == {name: list(kind.arguments) for name, kind in KINDS.items()}
 
 
 @each_document

@@ -6,7 +6,7 @@ import pytest
 
 from storebot.core.identity import FIRST, Identity
 from storebot.core.proxy import Proxy
-from storebot.core.proxy_pool import DOUBTS, FAILED_S
+from storebot.core.proxy_pool import DOUBTS, FAILED_S, Rest
 from storebot.identities import Identities
 from storebot.items import Tier
 
@@ -113,6 +113,20 @@ def test_tiers_with_one_list_share_an_identity_and_others_have_their_own(clock: 
     identities.blocked(Identity(1, A), Tier.HTTP2)
     assert identities.of(Tier.HTTP) == Identity(4, B)
     assert identities.of(Tier.BROWSER) == Identity(2, C)
+
+
+def test_what_was_blocked_is_kept_once_and_restored_in_every_list(clock: Clock) -> None:
+    lists = {Tier.HTTP: (A, B), Tier.BROWSER: (A, C)}
+    identities = Identities(lists, blocked_s=100, clock=clock)
+    identities.blocked(Identity(1, A), Tier.HTTP)
+    clock.now = 50
+    identities.blocked(Identity(2, A), Tier.BROWSER)
+    kept = identities.rests(0)
+    assert kept == [Rest("http://a.example:80", 100_000, 1)], "the longest"
+    later = Identities(lists, clock=clock)
+    later.remember(kept, 90_000)
+    assert [later.of(tier) for tier in lists] == [Identity(1, B), Identity(2, C)]
+    assert Identities().rests(0) is None
 
 
 def test_relieved_proxies_take_turns(clock: Clock) -> None:

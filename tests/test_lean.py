@@ -7,17 +7,21 @@ import logging
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scrapy import Spider, signals
 from scrapy.exceptions import DownloadFailedError, NotConfigured
 from scrapy.http import Request, Response
 from scrapy.utils.test import get_crawler
 
 from storebot.lean import (
+    _SAFE_URL,
     CookiesMiddleware,
     CoreStats,
     HeadersMiddleware,
     ItemPipelineManager,
     LogFormatter,
+    PageRequest,
     ProxyMiddleware,
     StatsCollector,
     keep_memory,
@@ -136,3 +140,13 @@ def test_memory_can_be_kept_on_any_system(caplog: pytest.LogCaptureFixture) -> N
         keep_memory()
         keep_memory()
     assert not caplog.records
+
+
+@given(st.from_regex(_SAFE_URL, fullmatch=True))
+def test_a_url_that_is_taken_as_it_is_has_nothing_to_make_safe(url: str) -> None:
+    assert PageRequest(url).url == url == Request(url).url
+
+
+def test_any_other_url_is_made_safe() -> None:
+    for url in ("http://shop.example/p/ä b", "HTTP://Shop.Example/p|1", "http://shop.example/p/1#top"):
+        assert PageRequest(url).url == Request(url).url

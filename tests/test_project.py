@@ -146,3 +146,17 @@ def test_ci_runs_what_a_user_runs() -> None:
     text = script.read_text(encoding="utf-8")
     assert "set -euo pipefail" in text
     assert {"make lint", "make test"} <= set(text.splitlines())
+
+
+def test_a_crawl_starts_without_what_other_commands_need() -> None:
+    code = (
+        "import sys; sys.argv[1:] = ['crawl', 'unknown']\n"
+        "from scrapy.cmdline import execute\n"
+        "try: execute()\n"
+        "except SystemExit: print([name for name in ('numpy', 'storebot.commands.plan') if name in sys.modules])"
+    )
+    done = run(sys.executable, "-c", code)
+    assert (done.stdout, "no spider is named 'unknown'" in done.stderr) == ("[]\n", True)
+    all_commands = run(sys.executable, "-m", "scrapy", "--help").stdout
+    assert " plan " in all_commands
+    assert " crawl " in all_commands

@@ -87,6 +87,40 @@ def test_the_next_tier_gets_the_page_that_was_asked_for_and_nothing_of_the_last_
     assert request.meta["tier"] is Tier.HTTP, "the request that failed is as it was"
 
 
+def test_a_tier_by_which_nothing_comes_in_time_twice_is_climbed_and_blamed_once_a_dearer_one_got_the_page() -> None:
+    one = ladder('["http", "api"]')
+    first = asked(tier=Tier.HTTP)
+    assert one.timed_out(first, 2) is None
+    retried = first.replace()
+    retried.meta["retry_times"] = 1
+    assert one.has_next(retried)
+    again = one.timed_out(retried, 2)
+    assert again is not None
+    assert (again.meta["tier"], again.meta["spent"].steps) == (Tier.API, ["http: timed out 2 times"])
+    assert list(one.rungs) == [], "so far the shop may be down"
+    assert not one.has_next(again)
+    assert one.timed_out(again, 1) is None, "there is nothing above"
+    one.worked(again)
+    failures = {known.tier: (known.failures, known.reason) for known in one.rungs}
+    assert failures == {Tier.API: (0, ""), Tier.HTTP: (1, "timed out, where api got the page")}
+
+
+@pytest.mark.parametrize("meta", [{"retry_times": 2, "timeouts": 1}, {"retry_times": 1, "timeouts": 1, "probe": True}])
+def test_what_failed_in_another_way_too_or_only_probes_stays_with_its_tier(meta: dict[str, Any]) -> None:
+    assert ladder('["http", "api"]').timed_out(asked(tier=Tier.HTTP, **meta), 2) is None
+
+
+def test_a_tier_that_is_left_is_no_next_one_until_its_back_off_is_over() -> None:
+    clock = Clock()
+    one = ladder('["http", "api"]', clock=clock)
+    for _ in range(4):
+        one.failed(asked(tier=Tier.API), "blocked")
+    assert not one.has_next(asked(tier=Tier.HTTP))
+    clock.now += FIRST_WAIT_MS
+    assert one.has_next(asked(tier=Tier.HTTP))
+    assert not ladder('["http", "api"]', allowed={Tier.HTTP}).has_next(asked(tier=Tier.HTTP))
+
+
 def test_validators_stay_with_tiers_that_take_a_304() -> None:
     one = ladder()
     second = one.escalated(asked(), "blocked (akamai)")

@@ -16,13 +16,20 @@ _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "IT
 
 
 def floor_settings() -> dict[str, Any]:
-    """Return storebot's settings without storebot's own components, which need a store; robots.txt isn't asked."""
+    """Return storebot's settings without its own components, which need a store; robots.txt isn't asked.
+
+    Those that replace Scrapy's are left in.
+    """
     settings = Settings()
     settings.setmodule(storebot_settings, priority="project")
     mine = {name: settings.get(name) for name in dir(storebot_settings) if name.isupper()}
     for name in _COMPONENTS:
         parts = dict(settings.getdict(name))
-        mine[name] = {path: order for path, order in parts.items() if not str(path).startswith("storebot.")}
+        mine[name] = {
+            path: order
+            for path, order in parts.items()
+            if not str(path).startswith("storebot.") or str(path).startswith("storebot.lean_engine.")
+        }
     mine |= SETTINGS | {"DOWNLOAD_DELAY": 0, "ROBOTSTXT_OBEY": False, "SPIDER_MODULES": []}
     return mine
 

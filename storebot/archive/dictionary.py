@@ -46,7 +46,7 @@ class Learner:
         if len(body) < _STUB_BYTES:  # fifty redirect stubs in a row aren't a redesign
             return
         self._latest.append(body)
-        self._sizes.append((packed, len(body)))
+        self._count(packed, len(body))
         if not self.dictionary:
             if len(self._latest) == FIRST_SAMPLES:
                 self._use(whole(self._latest))
@@ -71,13 +71,26 @@ class Learner:
             if lines.pages == STEPS[-1]:
                 self._lines = None
 
+    def _count(self, packed: int, size: int) -> None:
+        """Keep the sizes of the latest pages, and their sums: those are asked for with every page."""
+        if len(self._sizes) == _WATCHED:
+            oldest_packed, oldest = self._sizes[0]
+            self._packed_sum -= oldest_packed
+            self._size_sum -= oldest
+        self._sizes.append((packed, size))
+        self._packed_sum += packed
+        self._size_sum += size
+
+    def _count_anew(self) -> None:
+        self._sizes.clear()
+        self._packed_sum = self._size_sum = 0
+
     def _watch(self) -> None:
-        share = _share(self._sizes)
-        if share <= _WORSE * self._usual:
+        if self._packed_sum <= _WORSE * self._usual * max(self._size_sum, 1):
             return
         latest, before = list(self._latest), self.name
         self._usual = self._take_the_better(whole(latest[-FIRST_SAMPLES:]), latest[:-FIRST_SAMPLES], 0.5)
-        self._sizes.clear()
+        self._count_anew()
         if self.name != before:
             self._latest.clear()
             self._lines = Lines()
@@ -89,15 +102,15 @@ class Learner:
         """
         now, then = _packed(self.compressor, judges), _packed(compressor_of(dictionary), judges)
         if then > share * now:
-            return _share([(now, sum(map(len, judges)))])
+            return now / max(sum(map(len, judges)), 1)
         self._use(dictionary)
-        return _share([(then, sum(map(len, judges)))])
+        return then / max(sum(map(len, judges)), 1)
 
     def _use(self, dictionary: bytes) -> None:
         self.dictionary = dictionary
         self.name = hashlib.sha256(dictionary).digest()[:16] if dictionary else b""
         self.compressor = compressor_of(dictionary)
-        self._sizes.clear()
+        self._count_anew()
 
 
 def compressor_of(dictionary: bytes, level: int = LEVEL) -> zstandard.ZstdCompressor:
@@ -138,9 +151,3 @@ class Lines:
 
 def _packed(compressor: zstandard.ZstdCompressor, bodies: Iterable[bytes]) -> int:
     return sum(len(compressor.compress(body)) for body in bodies)
-
-
-def _share(sizes: Iterable[tuple[int, int]]) -> float:
-    """Return what is left of some pages: packed bytes by bytes."""
-    found = list(sizes)
-    return sum(packed for packed, _ in found) / max(sum(size for _, size in found), 1)

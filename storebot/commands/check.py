@@ -22,9 +22,11 @@ from scrapy.exceptions import UsageError
 from storebot.core.page import Page
 from storebot.exceptions import ConfigurationError, ExitCode, StorebotError
 from storebot.guest import Guest
+from storebot.items import Tier
 from storebot.stores import list_stores, load_store, saved_pages
 from storebot.stores.goldens import Golden, accepted, difference, goldens, pages_folder, saved
 from storebot.stores.model import Store
+from storebot.stores.proxy_lists import read_lists
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 DIFFERENT = ExitCode.INTERNAL_ERROR  # 1, as of a test that fails
@@ -136,7 +138,9 @@ class Command(ScrapyCommand):
         contact = self.settings.get("STOREBOT_CONTACT")
         agent = f"storebot/0.1 (+{contact})" if contact else self.settings["USER_AGENT"]
         agent, polite = store.politeness.user_agent or agent, store.politeness
-        guest = Guest(agent, self.settings["ROBOTSTXT_USER_AGENT"], polite.delay_s, obeys=polite.robots)
+        proxies = read_lists(store, os.environ).get(Tier.HTTP, ())
+        name = self.settings["ROBOTSTXT_USER_AGENT"]
+        guest = Guest(agent, name, polite.delay_s, obeys=polite.robots, proxies=proxies)
         answer = guest.get(opts.save)
         if answer.page is None:
             raise ConfigurationError(f"{opts.save}: {answer.problem}; nothing was saved")

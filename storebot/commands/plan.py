@@ -9,6 +9,7 @@ import sys
 import orjson
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from storebot.core.costs import PriceTable
 from storebot.core.month import DAY_MS
@@ -18,9 +19,12 @@ from storebot.core.planner.planned import PlannedRun
 from storebot.core.planner.prospect import Counts, Manners, latency_s, prospect
 from storebot.core.planner.terms import Orders
 from storebot.core.planner.truth import Truth
-from storebot.db import breakers, plan_preview, planned_runs, samples, truth
+from storebot.db import breakers, planned_runs, robots, samples, truth
 from storebot.db.database import Database, now_ms
+from storebot.db.views import Heads
 from storebot.exceptions import ExitCode, StorebotError
+from storebot.manners import kept_delay_s
+from storebot.spiders.base import store_settings
 from storebot.stores import load_store
 from storebot.stores.model import Store
 
@@ -65,26 +69,31 @@ class Command(ScrapyCommand):
         store = load_store(opts.store, folders)
         database = Database.open(self.settings.get("STOREBOT_DATABASE_URL"), create=False)
         try:
-            return report(database, store, store.refresh.orders(once=opts.budget, full=opts.full))
+            return report(database, store, store.refresh.orders(once=opts.budget, full=opts.full), self.settings)
         finally:
             database.dispose()
 
 
-def report(database: Database, store: Store, orders: Orders) -> PlanReport:
+def report(database: Database, store: Store, orders: Orders, settings: BaseSettings) -> PlanReport:
     """Return what is told of a refresh that would begin now. A promise that can't be kept is in it, not raised."""
-    name, heads = store.name, store.refresh.head_pages * len(store.catalogue_urls)
+    from storebot.db import plan_preview  # numpy: every command of Scrapy imports this module
+
+    name, heads = store.name, _heads(store)
     with database.read() as conn:
         now = now_ms(conn)
-        terms = planned_runs.looked_up(conn, name, orders, now, heads)
+        terms = planned_runs.looked_up(conn, name, orders, now, heads.pages)
         goes = terms is None or not (terms.must_wait or terms.is_refused)
-        planned = plan_preview.preview(conn, name, orders, terms, now) if goes else PlannedRun(budget=0, seed=0)
+        planned = PlannedRun(budget=0, seed=0)
+        if goes:
+            planned = plan_preview.preview(conn, name, orders, terms, now, heads)
         first = plan_preview.first(conn, name, planned, now, _FIRST)
-        discovery = planned_runs.discovery(conn, name, heads, now) if goes else 0
+        discovery = planned_runs.discovery(conn, name, heads.pages, now) if goes else 0
         known, truth_of_store = planned_runs.known(conn, name), truth.truth(conn, name, now)
         visits, finding = samples.of_pages(conn, name), samples.of_discovery(conn, name, now // DAY_MS)
-        pace = breakers.pace(conn, name, now)
+        pace, asked = breakers.pace(conn, name, now), robots.texts(conn, name)
     counts, prices = _counts(planned, discovery, truth_of_store), store.costs.table if store.costs else PriceTable()
-    manners = Manners(pace.delay_s(store.politeness.delay_s), store.politeness.concurrency, latency_s(visits))
+    delay_s = kept_delay_s(store, of_run(store, settings), asked, pace)
+    manners = Manners(delay_s, store.politeness.concurrency, latency_s(visits))
     return PlanReport(
         store=name,
         known=known,
@@ -93,12 +102,26 @@ def report(database: Database, store: Store, orders: Orders) -> PlanReport:
         lanes={lane: len(ids) for lane, ids in planned.lanes.items()},
         counts=counts,
         prospect=prospect(counts, visits, finding, manners, prices),
+        delay_s=delay_s,
+        own_delay_s=store.politeness.delay_s,
         currency=prices.currency if prices.tiers else "",
         waiting=planned.differ,
         found=planned.finds,
         truth=truth_of_store,
         first=first,
     )
+
+
+def of_run(store: Store, settings: BaseSettings) -> BaseSettings:
+    """Return the settings that a run over the store would have."""
+    found = settings.copy()
+    found.setdict(store_settings(store, settings.get("STOREBOT_CONTACT") or ""), priority="spider")
+    return found
+
+
+def _heads(store: Store) -> Heads:
+    first = store.catalogue.first if store.catalogue is not None else 1
+    return Heads([store.walk_of(template) for template in store.catalogue_urls], first, store.refresh.head_pages)
 
 
 def _counts(planned: PlannedRun, discovery: int, known: Truth) -> Counts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +20,12 @@ from storebot.core.probing.explore import Findings, Plan, explore
 from storebot.core.probing.naming import store_name
 from storebot.core.probing.seen import Kind, RobotsSaid
 from storebot.core.probing.store_toml import store_toml
+from storebot.core.proxy import Proxy
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.guest import Guest
+from storebot.items import Tier
+from storebot.stores import list_stores, load_store
+from storebot.stores.proxy_lists import read_list, read_lists
 from storebot.stores.writing import checked, refuse_existing, store_path, write
 
 DELAY_S = 1.0
@@ -36,7 +40,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
 
     def syntax(self) -> str:
-        return "URL [--name NAME] [--out DIR] [--pages N] [--delay SECONDS] [--dry-run] [--json] [--force]"
+        return "URL [--name NAME] [--out DIR] [--pages N] [--delay S] [--proxies FILE] [--dry-run] [--json] [--force]"
 
     def short_desc(self) -> str:
         return "Write the store file of a shop from a look at it"
@@ -55,6 +59,7 @@ class Command(ScrapyCommand):
         add("--out", metavar="DIR", help="folder of store folders (default: the first of STOREBOT_STORES, or ./stores)")
         add("--pages", type=int, default=PAGES, metavar="N", help="product pages in the sample (default: %(default)s)")
         add("--delay", type=float, default=DELAY_S, metavar="S", help="seconds between requests (default: %(default)s)")
+        add("--proxies", metavar="FILE", help="a list of http proxies, one a line (default: those of the store NAME)")
         add("--dry-run", action="store_true", help="print the store file instead of writing it")
         add("--json", action="store_true", help="print what was found as JSON")
         add("--force", action="store_true", help="overwrite a store file that is there")
@@ -77,7 +82,7 @@ class Command(ScrapyCommand):
         folders = self._folders()
         if opts.name:
             self._check_name(store_path(opts.name, opts.out, folders), opts)
-        guest = self._guest(opts.delay)
+        guest = self._guest(opts)
         findings = probe(guest, url, opts.pages, _say)
         robots = guest.robots(findings.base_url).said
         if report.unusable(findings):
@@ -131,11 +136,23 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         return [folder for folder in self.settings.get("STOREBOT_STORES").split(os.pathsep) if folder]
 
-    def _guest(self, delay_s: float) -> Guest:
+    def _guest(self, opts: argparse.Namespace) -> Guest:
         assert self.settings is not None
         contact = self.settings.get("STOREBOT_CONTACT")
         agent = f"storebot/0.1 (+{contact})" if contact else self.settings["USER_AGENT"]
-        return Guest(agent, self.settings["ROBOTSTXT_USER_AGENT"] or agent, delay_s)
+        return Guest(agent, self.settings["ROBOTSTXT_USER_AGENT"] or agent, opts.delay, proxies=self._proxies(opts))
+
+    def _proxies(self, opts: argparse.Namespace) -> Sequence[Proxy]:
+        """Return the proxies of a list that was named, else those of the store, where it's one that there is already.
+
+        Without either the guest goes as the environment says.
+        """
+        if opts.proxies:
+            return read_list(Path(opts.proxies).expanduser())
+        folders = self._folders()
+        if opts.name and opts.name in list_stores(folders):
+            return read_lists(load_store(opts.name, folders), os.environ).get(Tier.HTTP, ())
+        return ()
 
 
 def probe(guest: Guest, url: str, pages: int, say: Callable[[str], None]) -> Findings:

@@ -96,6 +96,14 @@ def classify(
     )
 
 
+def surely_refuses(page: Page, markers: Iterable[str] = ()) -> Kind | None:
+    """Return how a page refuses, by a sign that stands on block pages alone; None for all others.
+
+    It's asked of a page that isn't whole yet: what is short, or lacks something, says nothing there.
+    """
+    return next((hit.row.kind for hit in _hits(page, markers) if hit.row.strength is Strength.STRONG), None)
+
+
 def _proven(status: int, hits: tuple[_Hit, ...], length: BlockSignal | None) -> bool:
     """Whether the signs add up: the strongest of each place counts, a suspect status and a short body count as weak."""
     places = {place: max(hit.row.strength for hit in hits if hit.row.where is place) for place in _places(hits)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from storebot.core.expect import MEASURED
 from storebot.exceptions import ExitCode
 from storebot.items import NOT_OBSERVED, Outcome, RunStatus
 
@@ -36,6 +37,7 @@ class Ending:
     held: int = 0  # pages whose change the write gate holds
     held_why: str = ""  # the sentence of the gate that holds most of them
     budget: str = ""  # by which limit the run was ended: a part of a sentence
+    missed: Sequence[str] = ()  # what was expected of the run and isn't so, a sentence each
     internal_errors: int = 0  # exceptions in our own code
     signal: int = 0  # SIGINT or SIGTERM that asked for the end
     failure: str = ""  # why the run could not go on at all
@@ -47,7 +49,17 @@ def judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
 
     Complete is proven, never assumed: no walk without its end, no page left, none that could not be observed, not all
     of them missing or moved or skipped, and something found at all (a crawl that found nothing has failed).
+
+    What a run missed of what is expected of it is in the reason. It changes neither status nor exit code, which say
+    what was observed: docs/decisions/0038-expectations.md.
     """
+    status, reason, code = _judge(end)
+    if not end.missed or status not in MEASURED:
+        return status, reason, code
+    return status, "; ".join((*filter(None, [reason]), "not as expected: " + "; ".join(end.missed))), code
+
+
+def _judge(end: Ending) -> tuple[RunStatus, str, ExitCode]:
     if end.failure:
         status = RunStatus.BLOCKED if end.failure_code is ExitCode.BLOCKED else RunStatus.FAILED
         return status, end.failure, end.failure_code or ExitCode.INTERNAL_ERROR

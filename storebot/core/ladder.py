@@ -51,6 +51,14 @@ class Ladder:
         above = [one for one in self.tiers if _COST[one] > _COST[tier] and one in among and one not in self._closed]
         return self._usable(above, page_type, now_ms) or self._last_hope(above, page_type, now_ms)
 
+    def has_next(self, tier: Tier, page_type: PageType, now_ms: int, *, among: Collection[Tier] = ALL) -> bool:
+        """Whether there is a tier up, of those ``among``, that a page may go on to; nothing is begun by asking."""
+        above = (one for one in self.tiers if _COST[one] > _COST[tier] and one in among and one not in self._closed)
+        rungs = [self.of(page_type, one) for one in above]
+        return any(
+            not rung.is_left or rung.is_due(now_ms) or rung.worked_since(now_ms - FIRST_WAIT_MS) for rung in rungs
+        )
+
     def record(
         self, page_type: PageType, tier: Tier, *, works: bool, now_ms: int, reason: str = "", filled: bool = False
     ) -> bool:

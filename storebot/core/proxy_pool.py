@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from storebot.core.proxy import Proxy
 
@@ -19,6 +22,29 @@ class Why(StrEnum):
 
     BLOCKED = "blocked"
     FAILED = "failed"
+
+
+class Rest(NamedTuple):
+    """What is kept of a proxy that a shop has blocked, when the run that met it is over."""
+
+    name: str  # of `names`
+    until_ms: int  # since the epoch; 0: it's back in service, and hasn't served since
+    blocks: int  # rests since it last served
+
+
+def names(proxies: Sequence[Proxy]) -> dict[Proxy, str]:
+    """Return a name for each proxy of a list, which says neither its password nor its user: both may be secrets.
+
+    Proxies at one address are told apart by a hash of the user, and where that is the same by their order.
+    """
+    found: dict[Proxy, str] = {}
+    met: Counter[str] = Counter()
+    for proxy in proxies:
+        user = f" {hashlib.sha256(proxy.username.encode()).hexdigest()[:8]}" if proxy.username else ""
+        name = f"{proxy.server}{user}"
+        met[name] += 1
+        found[proxy] = name if met[name] == 1 else f"{name} {met[name]}"
+    return found
 
 
 @dataclass(slots=True)
@@ -94,6 +120,28 @@ class ProxyPool:
             return False
         self._rest(proxy, now, Why.FAILED)
         return True
+
+    def rests(self, now: float, now_ms: int) -> list[Rest]:
+        """Return what to keep: of those that the shop blocked. One that failed by itself is tried again by each run."""
+        return [
+            Rest(
+                name,
+                now_ms + round((health.rests_until - now) * 1000) if health.rests_until > now else 0,
+                health.strikes,
+            )
+            for proxy, name in names(tuple(self._health)).items()
+            if (health := self._health[proxy]).why is Why.BLOCKED and health.strikes
+        ]
+
+    def remember(self, rests: Iterable[Rest], now: float, now_ms: int) -> None:
+        """Begin with what an earlier run kept; names that aren't in this list are ignored."""
+        named = {name: proxy for proxy, name in names(tuple(self._health)).items()}
+        for rest in rests:
+            if rest.name in named:
+                health = self._health[named[rest.name]]
+                left_s = min((rest.until_ms - now_ms) / 1000, LONGEST_S)  # beyond it, a clock was wrong
+                health.rests_until = now + left_s if left_s > 0 else 0.0
+                health.strikes, health.why = rest.blocks, Why.BLOCKED
 
     def all_blocked(self, now: float) -> bool:
         """Whether all of them rest, and it's the shop that refused every one."""

@@ -52,6 +52,13 @@ class Reach:
             self._peers[address] = said
         return said
 
+    def rebound(self, host: str, address: str) -> str:
+        """Say why a client that is led to ``address`` by a name mustn't ask there; "" where it may.
+
+        Asked of names that were `resolved` here: of others nobody has said that they are a shop's.
+        """
+        return self.peer(address) if host.lower() in self._addresses else ""
+
 
 def _host(url: str) -> str:
     try:

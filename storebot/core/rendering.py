@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from lxml import etree
 
 from storebot.core.page import Page
+from storebot.core.reloading import sets_its_cookie
 from storebot.core.text import clean_text
 
 # What the common frameworks' own templates call the element that their script fills.
@@ -47,6 +48,8 @@ def needs_scripts(page: Page) -> str:
         return ""
     if mount := _empty_mount(root):
         return f"its scripts fill {mount}, which is empty"
+    if sets_its_cookie(page):
+        return "its script sets a cookie, and reloads it"
     if any(_LOADING.fullmatch(text) for text in _titles(root)):
         return "its title or heading says that it is loading"
     if not _has_heading(root) and (count := _count(_skeletons(root))) >= _PLACEHOLDERS:

@@ -7,6 +7,8 @@ import re
 from enum import Enum
 from urllib.parse import urljoin
 
+from protego import Protego
+
 # "site-map" is a spelling that Google's parser takes too: https://github.com/google/robotstxt
 _SITEMAP = re.compile(r"[ \t]*site-?map[ \t]*:[ \t]*([^\s<>#][^\s<>]*)", re.IGNORECASE)
 
@@ -39,6 +41,13 @@ def asked_delay_s(crawl_delay: float | None, requests: int | None = None, second
     """
     by_rate = seconds / requests if requests and seconds else 0.0
     return max(crawl_delay or 0.0, by_rate)
+
+
+def delay_in(text: str, agent: str) -> float:
+    """Return the seconds between requests that a robots.txt asks a robot of this name for; 0 where it asks for none."""
+    rules = Protego.parse(text)
+    rate = rules.request_rate(agent)
+    return asked_delay_s(rules.crawl_delay(agent), *((rate.requests, rate.seconds) if rate else ()))
 
 
 def text_of(body: bytes) -> str:

@@ -35,6 +35,7 @@ class Summary:
     currency: str = ""  # of it; "" where nothing is priced
     tiers: Mapping[str, int] = field(default_factory=dict)  # visits of product pages by the tier that was asked last
     escalations: int = 0  # steps to a dearer tier
+    missed: Sequence[str] = ()  # what was expected of it and isn't so
 
     @property
     def checked(self) -> int:
@@ -70,6 +71,8 @@ class Summary:
             pairs += [("escalations", self.escalations), ("tiers", tiers_in_words(self.tiers))]
         if self.currency:
             pairs.append(("cost", money(self.cost_micro) + self.currency))
+        if self.missed:
+            pairs.append(("missed", len(self.missed)))
         if self.reason:
             pairs.append(("reason", orjson.dumps(self.reason).decode()))
         return head + "".join(f" {name}={value}" for name, value in pairs)
@@ -97,6 +100,7 @@ class Summary:
                 "currency": self.currency or None,
                 "tiers": dict(self.tiers),
                 "escalations": self.escalations,
+                "missed": list(self.missed),
             }
         ).decode()
 

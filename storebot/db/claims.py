@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, or_, select, update
+from sqlalchemy.sql.dml import ReturningUpdate
 
+from storebot.core.planner.hazard import Flag
 from storebot.core.planner.lanes import Lane
 from storebot.db.dialects import family, now_ms
 from storebot.db.schema import pages
@@ -65,7 +68,15 @@ _KNOWN_LANES = tuple(
     and_(_lane(status), pages.c.content_hash.is_not(None)) for status in (PageStatus.PARSED, PageStatus.ERROR)
 )
 _THESE = pages.c.id.in_(bindparam("ids", expanding=True))
+_CLAIM = update(pages).values(
+    status=PageStatus.IN_PROGRESS.value,
+    claim_token=bindparam("token"),
+    claim_expires_at=bindparam("expires"),
+    tries=pages.c.tries + 1,
+)
 _UNSEEN = or_(pages.c.checked_at.is_(None), pages.c.checked_at < bindparam("seen"))
+_UNCARDED = or_(pages.c.carded_at.is_(None), pages.c.carded_at < bindparam("seen"))
+_SIGNALLED = pages.c.signal != Flag.NONE.value
 _DUE_LANES = (
     _lane(PageStatus.PARSED),
     and_(_EXPIRED, pages.c.content_hash.is_not(None)),
@@ -119,7 +130,7 @@ def claim_due(
     Otherwise as `claim_pending`.
     """
     now = now_ms(conn)
-    lanes = [and_(lane, *_not_of(withheld)) for lane in _DUE_LANES]
+    lanes = [and_(lane, *_not_of(withheld)) for lane in _DUE_LANES] if withheld else _DUE_LANES
     rows = _claim(conn, lanes, store, token, limit, ttl_s, now=now, due=now if due_before is None else due_before)
     return [_target(store, token, row, parser_version, hash_version, Lane.DUE, validators) for row in rows]
 
@@ -137,16 +148,19 @@ def claim_these(
     withheld: str = "",
     seen_before: int = _EVER,
     due_before: int = _EVER,
+    by_signal: Collection[int] = (),
 ) -> list[Target]:
     """Claim these pages, each in its lane, in their order; without those that can't be claimed any more.
 
-    A page that was never parsed isn't claimed by this, nor one that was looked at since ``seen_before``. One that is
-    suspected comes alone, where no other of them is left.
+    A page that was never parsed isn't claimed by this, nor one that was looked at since ``seen_before``, nor one of
+    ``by_signal`` that none names any more: a card has told of the change. One that is suspected comes alone, where no
+    other of them is left.
     """
     if not wanted:
         return []
-    lanes = [and_(lane, _THESE, _UNSEEN, *_not_of(withheld)) for lane in _KNOWN_LANES]
-    more = {"ids": list(wanted), "seen": seen_before}
+    untold = [or_(pages.c.id.not_in(bindparam("by_signal", expanding=True)), _SIGNALLED)] if by_signal else []
+    lanes = [and_(lane, _THESE, _UNSEEN, *untold, *_not_of(withheld)) for lane in _KNOWN_LANES]
+    more = {"ids": list(wanted), "seen": seen_before} | ({"by_signal": list(by_signal)} if by_signal else {})
     rows = _claim(conn, lanes, store, token, len(wanted), ttl_s, now=now_ms(conn), due=due_before, more=more)
     places = {page_id: place for place, page_id in enumerate(wanted)}
     return [
@@ -168,12 +182,13 @@ def claim_next(
     withheld: str = "",
     seen_before: int,
 ) -> list[Target]:
-    """Claim the parsed pages that are due next, whenever that is, of those that weren't looked at since a time.
+    """Claim the parsed pages that are due next, whenever that is, of those that weren't looked at since a time, and of
+    which no card told a change since.
 
     Pages that are away, or failed, go by their own dates, and aren't claimed by this.
     """
     healthy = and_(pages.c.misses == 0, pages.c.last_failure == "")
-    lane = and_(_lane(PageStatus.PARSED), _UNSEEN, healthy, *_not_of(withheld))
+    lane = and_(_lane(PageStatus.PARSED), _UNSEEN, _UNCARDED, healthy, *_not_of(withheld))
     rows = _claim(conn, [lane], store, token, limit, ttl_s, now=now_ms(conn), due=_EVER, more={"seen": seen_before})
     return [_target(store, token, row, parser_version, hash_version, Lane.HAZARD, validators) for row in rows]
 
@@ -221,7 +236,7 @@ def _claim(
     claimed: list[AnyRow] = []
     for lane in lanes:
         if len(claimed) < limit:
-            claimed += _take(conn, and_(lane, ~_SUSPECT), _BY_DUE, limit - len(claimed), parameters)
+            claimed += _take(conn, _unsuspected(lane), _BY_DUE, limit - len(claimed), parameters)
     if claimed or limit < 1:
         return claimed
     _set_aside(conn, lanes, parameters)
@@ -234,27 +249,30 @@ def _claim(
 def _take(
     conn: Connection,
     free: ColumnElement[bool],
-    order: Sequence[ColumnElement[Any]],
+    order: tuple[ColumnElement[Any], ...],
     limit: int,
     parameters: dict[str, Any],
 ) -> list[AnyRow]:
     """Claim in one atomic step: SQLite's UPDATE … RETURNING under its write lock, SKIP LOCKED elsewhere."""
-    claim = update(pages).values(
-        status=PageStatus.IN_PROGRESS.value,
-        claim_token=bindparam("token"),
-        claim_expires_at=bindparam("expires"),
-        tries=pages.c.tries + 1,
-    )
     if family(conn) == "sqlite":
-        ids = _first(select(pages.c.id).where(free), order)
-        rows = conn.execute(claim.where(pages.c.id.in_(ids)).returning(*_COLUMNS), {**parameters, "first": limit}).all()
+        rows = conn.execute(_claim_first(free, order), {**parameters, "first": limit}).all()
         return sorted(rows, key=lambda row: (row.next_due_at, row.id))
     unlocked = _first(select(*_COLUMNS).where(free), order).with_for_update(skip_locked=True)
     rows = conn.execute(unlocked, {**parameters, "first": limit}).all()
     if rows:
-        taken = claim.where(pages.c.id.in_(bindparam("ids", expanding=True)))
-        conn.execute(taken, {**parameters, "ids": [row.id for row in rows]})
+        conn.execute(_CLAIM.where(_THESE), {**parameters, "ids": [row.id for row in rows]})
     return list(rows)
+
+
+@lru_cache(maxsize=32)
+def _unsuspected(lane: ColumnElement[bool]) -> ColumnElement[bool]:
+    return and_(lane, ~_SUSPECT)
+
+
+@lru_cache(maxsize=32)
+def _claim_first(free: ColumnElement[bool], order: tuple[ColumnElement[Any], ...]) -> ReturningUpdate[Any]:
+    """Build it once for each lane: that took longer than to claim a batch."""
+    return _CLAIM.where(pages.c.id.in_(_first(select(pages.c.id).where(free), order))).returning(*_COLUMNS)
 
 
 def _first(query: Select[Any], order: Sequence[ColumnElement[Any]]) -> Select[Any]:

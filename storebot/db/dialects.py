@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Insert, Table, text
@@ -31,31 +32,33 @@ def now_ms(conn: Connection) -> int:
 def insert_missing(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows whose key isn't there; leave those that are as they are. Other faults of a row still raise."""
     if rows:
-        conn.execute(_upsert(conn, table, ()), rows)
+        conn.execute(_upsert(family(conn), table, ()), rows)
 
 
 def upsert(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows by their primary key, or give the row that is there all the values of the new one."""
     if rows:
         keys = {column.name for column in table.primary_key}
-        conn.execute(_upsert(conn, table, [name for name in rows[0] if name not in keys]), rows)
+        changed = tuple(name for name in rows[0] if name not in keys)
+        conn.execute(_upsert(family(conn), table, changed), rows)
 
 
 def add_up(conn: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows by their primary key, or add the numbers of each to the row that is there."""
     if rows:
         keys = {column.name for column in table.primary_key}
-        added = [name for name in rows[0] if name not in keys]
-        conn.execute(_upsert(conn, table, added, adds=True), rows)
+        added = tuple(name for name in rows[0] if name not in keys)
+        conn.execute(_upsert(family(conn), table, added, adds=True), rows)
 
 
-def _upsert(conn: Connection, table: Table, changed: Sequence[str], *, adds: bool = False) -> Insert:
+@lru_cache(maxsize=64)
+def _upsert(dialect: str, table: Table, changed: tuple[str, ...], *, adds: bool = False) -> Insert:
     """Build it. MySQL does nothing by setting a key to itself: INSERT IGNORE would also cut values that don't fit.
 
     A dialect is imported where it is used: the other two would cost each start 0.1 s.
     """
     keys = [column.name for column in table.primary_key]
-    if family(conn) == "mysql":
+    if dialect == "mysql":
         from sqlalchemy.dialects.mysql import insert as mysql_insert
 
         into_mysql = mysql_insert(table)
@@ -63,7 +66,7 @@ def _upsert(conn: Connection, table: Table, changed: Sequence[str], *, adds: boo
             {name: _new_value(table, name, into_mysql.inserted[name], adds=adds) for name in changed}
             or {keys[0]: table.c[keys[0]]}
         )
-    into = _other_insert(conn, table)
+    into = _other_insert(dialect, table)
     if not changed:
         return into.on_conflict_do_nothing()
     values = {name: _new_value(table, name, into.excluded[name], adds=adds) for name in changed}
@@ -74,8 +77,8 @@ def _new_value(table: Table, name: str, new: ColumnElement[Any], *, adds: bool) 
     return table.c[name] + new if adds else new
 
 
-def _other_insert(conn: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    if family(conn) == "sqlite":
+def _other_insert(dialect: str, table: Table) -> sqlite.Insert | postgresql.Insert:
+    if dialect == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
         return sqlite_insert(table)

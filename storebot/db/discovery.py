@@ -31,7 +31,7 @@ _LOOKED = (
     pages.c.unnamed_since,
     pages.c.checked_at,
 )
-_SIGNALLED = (pages.c.listed_at, pages.c.signal, pages.c.next_due_at)
+_SIGNALLED = (pages.c.listed_at, pages.c.carded_at, pages.c.signal, pages.c.next_due_at)
 _KNOWN = select(pages.c.url_key, pages.c.sitemap_lastmod, pages.c.canonical_key, *_LOOKED, *_SIGNALLED).where(
     pages.c.store == bindparam("store"), pages.c.url_key.in_(bindparam("keys", expanding=True))
 )

@@ -34,7 +34,11 @@ class Holder:
 
 def this_process() -> Holder:
     """Return the process that calls."""
-    pid = os.getpid()
+    return process(os.getpid())
+
+
+def process(pid: int) -> Holder:
+    """Return a process of this machine by its number."""
     boot = _PROC / "sys/kernel/random/boot_id"
     return Holder(
         host=socket.gethostname()[:64].replace("|", "_"),

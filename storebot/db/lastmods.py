@@ -66,7 +66,8 @@ class Lastmods:
         span = span_ms(text)
         if page.checked_at is None or span is None or self._memory.knowledge.lastmod_is_junk:
             return flag
-        past = Past(page.checked_at / HOUR_MS, listed_h=page.listed_at / HOUR_MS, flag=flag)
+        listed_h, carded_h = page.listed_at / HOUR_MS, (page.carded_at or 0) / HOUR_MS
+        past = Past(page.checked_at / HOUR_MS, listed_h=listed_h, carded_h=carded_h, flag=flag)
         if moved(past, min(span[1], at_ms) / HOUR_MS):
             self._memory.knowledge.bumps += 1
         return past.flag

@@ -176,6 +176,8 @@ class Learner:
         )
         if visit.source == CARD:
             self.touch(page.category_id)
+            if past.flag is Flag.DIFFERS:  # the gate held what the card told, and publishes it now: that's answered
+                past.flag = Flag.NONE
             observe_card(past, knowledge, now_h, differs=True)
             row["to_change_credit"], row["to_exposure_h"] = past.credit, past.exposure_h
             row["to_signal"] = past.flag.value

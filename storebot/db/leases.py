@@ -45,6 +45,12 @@ def take(
     return Taken(previous_run_id=row.lease_run_id or None)
 
 
+def is_held(conn: Connection, store: str, alive: Callable[[Holder], bool]) -> bool:
+    """Whether a run works on the store: its lease hasn't expired, and its holder isn't certainly dead."""
+    row = conn.execute(select(stores).where(stores.c.name == store)).one_or_none()
+    return row is not None and row.lease_token != "" and row.lease_expires_at > now_ms(conn) and _may_live(row, alive)
+
+
 def note_run(conn: Connection, store: str, token: str, run_id: int) -> None:
     """Note which run works under the lease. Raises `LeaseLost`."""
     _update(conn, store, token, lease_run_id=run_id)

@@ -32,6 +32,8 @@ _CURRENT = (
     .limit(bindparam("first"))
 )
 
+_CURRENT_OF_PAGE = _CURRENT.where(pages.c.store == bindparam("of_store"), pages.c.url_key == bindparam("of_key"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentListing:
@@ -57,6 +59,14 @@ def current_listings(conn: Connection, store: str, *, after_id: int = 0, limit: 
     An unchanged visit or a 304 touches only the page's row, so the times of an active listing are its page's.
     """
     return [_current(row) for row in conn.execute(_CURRENT, {"of_store": store, "after_id": after_id, "first": limit})]
+
+
+def listings_of_page(
+    conn: Connection, store: str, url_key: str, *, after_id: int = 0, limit: int = 1000
+) -> list[CurrentListing]:
+    """Return the listings of one page, by its own key, as `current_listings` does."""
+    values = {"of_store": store, "of_key": url_key, "after_id": after_id, "first": limit}
+    return [_current(row) for row in conn.execute(_CURRENT_OF_PAGE, values)]
 
 
 def by_page(conn: Connection, page_ids: Iterable[int]) -> dict[int, dict[str, AnyRow]]:

@@ -22,16 +22,27 @@ from storebot.db.knowledge import HOUR_MS
 from storebot.db.page_columns import count, load, read, select_live
 from storebot.db.planning import make_plan
 from storebot.db.schema import pages, runs
+from storebot.db.views import Heads, of_heads
 
 
-def preview(conn: Connection, store: str, orders: Orders, terms: Terms | None, now_ms: int) -> PlannedRun:
-    """Return what the refresh would be given: the plan of the run that has the next number, so that it's the same."""
+def preview(conn: Connection, store: str, orders: Orders, terms: Terms | None, now_ms: int, heads: Heads) -> PlannedRun:
+    """Return what the refresh would be given: the plan of the run that has the next number, so that it's the same.
+
+    The run makes its own when it has looked at the ``heads`` of the catalogue; what it finds there nobody knows now.
+    """
     if orders.full:
         return make_plan(conn, store, 0, now_ms=now_ms, seed=next_run(conn), full=True)
     if terms is None:
         return _due(conn, store, now_ms)
     return make_plan(
-        conn, store, terms.for_plan, now_ms=now_ms, seed=next_run(conn), sweep=terms.sweep, every_h=terms.every_h
+        conn,
+        store,
+        terms.for_plan,
+        now_ms=now_ms,
+        seed=next_run(conn),
+        sweep=terms.sweep,
+        every_h=terms.every_h,
+        seen=of_heads(conn, store, heads),
     )
 
 

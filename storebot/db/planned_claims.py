@@ -94,7 +94,7 @@ class PlannedClaims:
 
     def _claim_planned(self, conn: Connection, room: int) -> list[Target]:
         while wanted := dict(islice(self._pages, room)):
-            if found := self._these(conn, wanted, seen_before=self._planned_ms):
+            if found := self._planned(conn, wanted):
                 taken = {target.page_id for target in found}
                 self._suspects |= {page_id: lane for page_id, lane in wanted.items() if page_id not in taken}
                 return found
@@ -104,7 +104,7 @@ class PlannedClaims:
     def _claim_suspect(self, conn: Connection) -> list[Target]:
         """Claim one of the pages that couldn't be claimed with others: suspected ones come last, and alone."""
         while some := dict(islice(self._suspects.items(), _SUSPECTS)):
-            if found := self._these(conn, some, seen_before=self._planned_ms):
+            if found := self._planned(conn, some):
                 for target in found:
                     del self._suspects[target.page_id]
                 return found
@@ -119,5 +119,10 @@ class PlannedClaims:
         self._all_claimed = not found
         return found
 
-    def _these(self, conn: Connection, wanted: dict[int, Lane], **more: int) -> list[Target]:
+    def _planned(self, conn: Connection, wanted: dict[int, Lane]) -> list[Target]:
+        """Claim pages of the plan, but for those that a signal put there and whose card told of the change since."""
+        by_signal = [page_id for page_id, lane in wanted.items() if lane is Lane.SIGNAL]
+        return self._these(conn, wanted, seen_before=self._planned_ms, by_signal=by_signal)
+
+    def _these(self, conn: Connection, wanted: dict[int, Lane], **more: Any) -> list[Target]:
         return self._claim(claims.claim_these, conn, wanted, **more) if wanted else []

@@ -5,7 +5,7 @@ Imports numpy: whoever makes no plan must not import this. Why so: docs/decision
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from storebot.core.planner.scoring import (
     SWEEP,
     Columns,
     Floats,
+    Ints,
     Plan,
     choose,
     expected,
@@ -29,7 +30,7 @@ from storebot.core.planner.scoring import (
 )
 from storebot.db import knowledge as saved_knowledge
 from storebot.db.knowledge import HOUR_MS, Memory
-from storebot.db.page_columns import Live, count, joined, load
+from storebot.db.page_columns import Live, count, is_dense, joined, load, of_store
 from storebot.db.page_samples import at_random, due_next, in_turn
 from storebot.db.schema import pages
 from storebot.items import PageStatus
@@ -52,6 +53,7 @@ class _Asked:
     every_h: float
     memory: Memory
     rng: np.random.Generator
+    seen: Ints
 
     @property
     def now_h(self) -> float:
@@ -78,11 +80,13 @@ def make_plan(
     audit: float | None = None,
     full: bool = False,
     every_h: float = 24.0,
+    seen: Collection[int] = (),
     exact_most: int = PLAN_EXACT_MOST,
 ) -> PlannedRun:
     """Return what to fetch with so many requests. Nothing is written: it's as good for a dry run.
 
     ``every_h`` is how long it is from one refresh to the next. ``full``: all that may be fetched, whatever the budget.
+    ``seen`` are catalogue pages that finding pages looks at anyway: it's not for the plan to look at them once more.
     Reads all pages of the store; of one with more than ``exact_most``, as many as grow with the budget alone.
     """
     due = _due(conn, store, now_ms, None if full else max(round(budget * DUE_MOST), min(budget, 1)))
@@ -95,6 +99,7 @@ def make_plan(
         every_h=every_h,
         memory=saved_knowledge.load(conn, store, now_ms),
         rng=np.random.default_rng(seed),
+        seen=np.array(sorted(seen), np.int64),
     )
     known = count(conn, store)
     if full:
@@ -110,6 +115,7 @@ def make_plan(
 def _exact(conn: Connection, asked: _Asked) -> PlannedRun:
     """Return the plan for a store whose pages are weighed one by one."""
     live, knowledge, now_h = load(conn, asked.store, asked.now_ms), asked.knowledge, asked.now_h
+    _mark_seen(live.columns, asked)
     plan = choose(live.columns, knowledge, now_h, asked.budget, asked.rng, sweep=asked.sweep, audit=asked.audit)
     odds = _odds(live.columns, asked)
     return PlannedRun(
@@ -138,6 +144,7 @@ def _large(conn: Connection, asked: _Asked, known: int) -> PlannedRun:
     soon = due_next(conn, store, now_ms, _SOON * asked.budget)
     soon = soon.part(np.flatnonzero(~np.isin(soon.ids, np.concatenate([audits.ids, swept.ids]))))
     audits = audits.part(np.flatnonzero(~np.isin(audits.ids, swept.ids)))
+    _mark_seen(soon.columns, asked)
     rest = asked.budget - len(audits.ids) - len(swept.ids)
     plan = choose(soon.columns, knowledge, asked.now_h, rest, asked.rng, sweep=0.0, audit=0.0)
     per_hour = asked.due_an_hour * len(sample.ids) / known
@@ -178,7 +185,7 @@ def _whole(conn: Connection, asked: _Asked) -> PlannedRun:
 def _due(conn: Connection, store: str, now_ms: int, most: int | None) -> list[int]:
     """Return the pages that go by a date of their own, and whose date has come: what is away, or delisted."""
     away = (
-        (pages.c.store == store)
+        of_store(store, walk=is_dense(conn, count(conn, store)))
         & (pages.c.status == PageStatus.PARSED.value)
         & (pages.c.next_due_at <= now_ms)
         & (pages.c.misses > 0)
@@ -186,6 +193,13 @@ def _due(conn: Connection, store: str, now_ms: int, most: int | None) -> list[in
     )
     query = select(pages.c.id).where(away).order_by(pages.c.next_due_at, pages.c.id).limit(most)
     return [int(page_id) for page_id in conn.execute(query).scalars()]
+
+
+def _mark_seen(columns: Columns, asked: _Asked) -> None:
+    """Have the cards on the catalogue pages that are seen anyway be known: nobody has to look for them again."""
+    shown = np.isin(columns.listing, asked.seen)
+    columns.listed[shown] = np.maximum(columns.listed[shown], asked.now_h)
+    columns.listing[shown] = -1
 
 
 def _lanes(live: Live, plan: Plan) -> dict[Lane, Sequence[int]]:

@@ -26,6 +26,12 @@ def load(conn: Connection, store: str, origin: str) -> KeptRobots | None:
     return KeptRobots(row.url, row.status, row.body, max(now_ms(conn) - row.fetched_at, 0)) if row else None
 
 
+def texts(conn: Connection, store: str) -> dict[str, str]:
+    """Return all that are kept of a store, however old: origin -> text; "" where there is none."""
+    rows = conn.execute(select(robots.c.origin, robots.c.body).where(robots.c.store == store))
+    return {row.origin: row.body for row in rows}
+
+
 def record(conn: Connection, store: str, origin: str, kept: KeptRobots) -> None:
     """Save one, as fetched now."""
     row = {"url": kept.url, "status": kept.status, "body": kept.body, "fetched_at": now_ms(conn)}

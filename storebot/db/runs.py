@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
+from storebot.core.expect import Measures
 from storebot.core.overrides import Override
 from storebot.db import leases, tiers
 from storebot.db.dialects import now_ms
@@ -53,6 +54,7 @@ class Run(Totals):
     tiers: Mapping[str, int] = field(default_factory=dict)  # visits of products by tier
     escalations: int = 0
     plan: PlanNote | None = None  # of a refresh by a plan
+    missed: Sequence[str] = ()  # what was expected of it and isn't so, a sentence each
 
 
 def start(
@@ -97,6 +99,8 @@ def finish(
     pages_known: int = 0,
     listings_known: int = 0,
     walks_reason: str = "",
+    measured: Measures | None = None,
+    missed: Sequence[str] = (),
 ) -> bool:
     """Close a run; False, with nothing written, if it was closed before (a successor found it dead)."""
     values = {
@@ -113,6 +117,8 @@ def finish(
         "pages_known": pages_known,
         "listings_known": listings_known,
         "walks_reason": walks_reason,
+        "measured": orjson.dumps(measured.as_dict()).decode() if measured else None,
+        "missed": orjson.dumps(missed).decode() if missed else None,
     }
     open_run = (runs.c.id == run_id) & (runs.c.status == RunStatus.RUNNING.value)
     return conn.execute(update(runs).where(open_run).values(values)).rowcount == 1
@@ -221,4 +227,5 @@ def _run(row: AnyRow, used: tiers.Used) -> Run:
         tiers=used.tiers,
         escalations=used.escalations,
         plan=read(row.plan),
+        missed=orjson.loads(row.missed or "[]"),
     )

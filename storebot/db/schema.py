@@ -12,8 +12,10 @@ from sqlalchemy import PrimaryKeyConstraint as PrimaryKey
 from sqlalchemy import UniqueConstraint as Unique
 
 from storebot.db.types import (
+    ALERT_LENGTH,
     GROUP_LENGTH,
     ORIGIN_LENGTH,
+    PROXY_LENGTH,
     STAGE_LENGTH,
     STORE_LENGTH,
     URL_KEY_LENGTH,
@@ -25,7 +27,7 @@ from storebot.db.types import (
     wide_key,
 )
 
-REVISION = "0007"  # the newest migration
+REVISION = "0012"  # the newest migration
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
@@ -266,6 +268,7 @@ changes = _table(
     _number("at"),
     Unique("id"),
     Index("ix_changes_run_id", "run_id"),
+    Index("ix_changes_store", "store", "seq"),  # what came after a number, of one store among many
     sqlite_autoincrement=True,  # a consumer remembers the last seq that it read: none is ever given twice
 )
 
@@ -324,6 +327,16 @@ tiers = _table(
     _small("trips"),  # how often it was left, or probed in vain, in a row: the back-off's exponent
     _text("reason"),  # of the last failure
     PrimaryKey("store", "page_type", "tier"),
+)
+
+# Which proxies the store has blocked. Those that failed by themselves aren't here: each run tries them again.
+proxies = _table(
+    "proxies",
+    _store(),
+    Column("name", key(PROXY_LENGTH), nullable=False),  # core.proxy_pool.names: no password, no user
+    _number("rests_until"),
+    _small("blocks"),  # rests since it last served: the next one is twice as long
+    PrimaryKey("store", "name"),
 )
 
 # What was spent, added up: of all requests, those of discovery too. Visits may be forgotten after a while, this isn't.
@@ -458,5 +471,174 @@ runs = _table(
     _text("walks_reason"),
     Column("overrides", text()),  # JSON: [{what, who, why}]; NULL: none
     Column("plan", text()),  # JSON: db.planned_runs.PlanNote; NULL: it had none
+    Column("measured", text()),  # JSON: core.expect.Measures; NULL: it didn't end by itself
+    Column("missed", text()),  # JSON: what was expected of it and isn't so, a sentence each; NULL: nothing
     sqlite_autoincrement=True,  # a run's number is never given twice
+)
+
+jobs = _table(
+    "jobs",
+    Column("id", identity(), primary_key=True),
+    _store(),  # "": all stores
+    Column("kind", String(16), nullable=False),  # core.job_kinds
+    _text("args"),  # JSON: {name: value}
+    _text("schedule"),  # JSON: core.schedule.Schedule; "": it runs once
+    Column("origin", String(16), nullable=False),  # file: [schedule] of the store file; person: `scrapy jobs add`
+    Column("status", String(16), nullable=False),  # core.jobs.JobStatus
+    # store and kind while it may run (pending, running, paused, failed until its next slot); NULL: it's over.
+    # Unique, so that no second job of the kind is stacked on it.
+    Column("active_key", key(STORE_LENGTH + 20)),
+    _small("priority"),  # the highest first
+    Column("next_run_at", BigInteger),  # NULL: never by itself
+    _number("slot_at"),  # the time that its schedule gives to the present or next occurrence, without jitter
+    _small("attempts"),  # of the present occurrence, that failed
+    _small("max_attempts"),
+    _small("crashes"),  # of these, in a row, whose process or worker died
+    _small("blocked"),  # in a row: the exponent of the long back-off
+    _small("failures"),  # occurrences that were given up, in a row
+    _number("time_limit_s"),
+    _string("claim_token", 64),
+    _number("claim_expires_at"),  # extended by the heartbeat
+    _string("holder", 255),  # the worker's process: db.holders.Holder
+    _string("asked", 16),  # what a person wants of it while it runs: "" | cancel | pause
+    _number("started_at"),  # the last attempt
+    _number("finished_at"),
+    _number("done_at"),  # when it ended well last
+    _string("last_verdict", 16),  # core.jobs.Verdict of the last attempt; "": there was none
+    _text("last_error"),  # why the last attempt didn't end well; "" if it did
+    _number("created_at"),
+    _string("created_by", 255),
+    Unique("active_key"),
+    Index("ix_jobs_due", "status", "next_run_at"),
+)
+
+# One row an attempt: the history of jobs.
+job_runs = _table(
+    "job_runs",
+    Column("id", identity(), primary_key=True),
+    Column("job_id", BigInteger, nullable=False, index=True),
+    _store(),
+    Column("kind", String(16), nullable=False),
+    Column("token", key(64), nullable=False),  # the claim; its process notes its end under it
+    _string("holder", 255),  # the job's own process, where it runs on the worker's machine
+    _string("node", 255),  # URL of the Scrapyd node that runs it; "": the worker's machine
+    _text("log"),  # path of its log, or its address on the node
+    _number("run_id"),  # of the table `runs`; 0: it opened none, or not yet
+    _number("started_at"),
+    Column("finished_at", BigInteger),  # NULL: it runs
+    Column("exit_code", Integer),  # NULL: none is known, as of a process that was killed
+    _string("verdict", 16),
+    _text("reason"),
+    Unique("token"),
+)
+
+# What is told to people: one row a condition, kept for as long as its comings are counted. core.alerts.alerting
+alerts = _table(
+    "alerts",
+    Column("key", wide_key(ALERT_LENGTH), primary_key=True),  # kind, and what of: "breaker acme"
+    Column("kind", String(32), nullable=False),
+    _store(),
+    _text("text"),  # what it says now
+    _text("advice"),  # what to do about it
+    _number("since"),  # when it came
+    _number("gone_at"),  # since when it isn't there; 0: it is
+    _number("told_at"),  # the last message of this coming; 0: none yet
+    _small("open"),  # 1: its "cleared" is still to be told
+    _small("flapping"),
+    _text("starts"),  # JSON: when it came of late
+)
+
+# Messages to people, one row a message and recipient: what couldn't be delivered waits here.
+outbox = _table(
+    "outbox",
+    Column("id", identity(), primary_key=True),
+    Column("channel", String(16), nullable=False),  # operator | business
+    Column("recipient", String(64), nullable=False),  # hash of its URL, which is a secret
+    _string("service", 32),  # what the recipient is: mailto, slack …
+    Column("alert_key", wide_key(ALERT_LENGTH), nullable=False),
+    _string("severity", 16),
+    _text("title"),
+    _text("body"),
+    Column("status", String(16), nullable=False),  # waiting | sent | dead
+    _number("created_at"),
+    _number("next_try_at"),
+    _small("attempts"),
+    _number("done_at"),  # when it was sent, or given up
+    _text("last_error"),
+    Index("ix_outbox_due", "status", "channel", "id"),
+    sqlite_autoincrement=True,
+)
+
+channels = _table(
+    "channels",
+    Column("name", key(16), primary_key=True),
+    _string("lease_token", 64),  # of the process that sends now
+    _number("lease_expires_at"),
+    _number(
+        "seen_seq"
+    ),  # the newest change that there was at seen_at: once that is a while ago, all before it are seen
+    _number("seen_at"),
+    _number("safe_seq"),  # changes up to this one are certainly committed
+    _number("done_seq"),  # changes up to this one are told, or nobody's business
+    _number("digest_at"),
+)
+
+# What a digest told of a listing, so that one that goes back and forth isn't told each time.
+told = _table(
+    "told",
+    Column("watch", wide_key(64), nullable=False),
+    Column("subject", key(64), nullable=False),  # hash of store, page, variant and field
+    _number("at"),
+    _text("news"),  # JSON: core.alerts.digest.News, as it was told
+    _text("waiting"),  # JSON: the newest since then, to be told when the cool-down is over; "": none
+    PrimaryKey("watch", "subject"),
+)
+
+# Receivers of webhooks. core.webhooks.subscription
+subscriptions = _table(
+    "subscriptions",
+    Column("id", identity(), primary_key=True),
+    Column("url", text(), nullable=False),
+    _string("secret_env", 255),  # the variable of the environment that has its secrets
+    _text("stores"),  # JSON: names; []: all
+    _text("types"),  # JSON, the same
+    _text("fields"),  # JSON, the same
+    _small("most_changes"),  # in one message
+    _small("allow_private"),
+    _text("ended"),  # why nothing is sent any more; "": it's active
+    _number("created_at"),
+    _string("created_by", 255),
+    _string("lease_token", 64),  # of the process that sends to it now
+    _number("lease_expires_at"),
+    sqlite_autoincrement=True,
+)
+
+# Up to which change a store's changes are sent to a subscription, given up, or not wanted. No row: from the first.
+cursors = _table(
+    "cursors",
+    Column("subscription_id", BigInteger, nullable=False, autoincrement=False),
+    _store(),
+    _number("seq"),
+    PrimaryKey("subscription_id", "store"),
+)
+
+# One row a message. What it says is made of its changes each time: they never change.
+deliveries = _table(
+    "deliveries",
+    Column("id", identity(), primary_key=True),
+    Column("subscription_id", BigInteger, nullable=False),
+    _store(),
+    Column("message_id", String(64), nullable=False),  # core.webhooks.message: the same changes have the same
+    _number("after_seq"),  # it has those of the store's changes that are wanted, after this one
+    _number("last_seq"),  # up to this one
+    _small("changes"),  # how many
+    Column("status", String(16), nullable=False),  # waiting | delivered | dead
+    _number("created_at"),
+    _number("next_try_at"),
+    _small("attempts"),  # that were made
+    _small("http_status"),  # of the last; 0: there was no answer
+    _number("done_at"),
+    _text("last_error"),
+    Index("ix_deliveries_due", "subscription_id", "status", "done_at"),
+    sqlite_autoincrement=True,
 )

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from storebot.core import breaker
 from storebot.core.breaker import Breaker, State
 from storebot.core.delist import Rules, is_trusted
+from storebot.core.expect import MEASURED, Expected, missed
 from storebot.core.gate import State as GateState
 from storebot.core.gate_limits import Declared
 from storebot.core.month import Month
@@ -25,12 +26,14 @@ from storebot.core.pacing import Pace
 from storebot.core.planner import value
 from storebot.core.planner.planned import PlannedRun
 from storebot.core.planner.terms import Orders, Terms
+from storebot.core.proxy_pool import Rest
 from storebot.core.rung import Rung
 from storebot.core.soft404 import known_strays
 from storebot.db import (
     breakers,
     canonicals,
     delisting,
+    expectations,
     following,
     holds,
     knowledge,
@@ -39,12 +42,15 @@ from storebot.db import (
     pages,
     planned_runs,
     promotion,
+    proxies,
     retention,
+    robots,
     rounds,
     runs,
     spending,
     tiers,
     values,
+    views,
     visits,
     walks,
 )
@@ -84,13 +90,14 @@ class SessionOptions:
     error_backoff_ms: int
     gate: Declared = field(default_factory=Declared)  # what the store file says of its write gate
     delist: Rules = field(default_factory=Rules)
+    expect: Expected = field(default_factory=Expected)  # what the run's row is marked for, if it misses it
     keep_visits_ms: int = 0  # 0: for ever
     currency: str = ""  # of the store's prices
     currencies: Mapping[Tier, str] = field(default_factory=dict)  # the same for each tier that is priced
     overrides: tuple[Override, ...] = ()  # for the run's row
     force: str = ""  # "who: why", to ask a store whose breaker is open
     orders: Orders = field(default_factory=Orders)  # of a refresh: by which budget it chooses
-    heads: int = 0  # catalogue pages that each refresh reads
+    heads: int = 0  # how many catalogue pages each refresh reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +114,7 @@ class Standing:
     change_events: int = 0
     held: int = 0  # pages whose change the write gate holds
     held_why: str = ""  # the sentence of the gate that holds most of them
+    missed: tuple[str, ...] = ()  # what was expected of the run and isn't so, a sentence each
     used: tiers.Used = field(default_factory=tiers.Used)
 
 
@@ -140,7 +148,9 @@ class Session:
         self.overrides: tuple[Override, ...] = ()
         self.probes = False  # whether one request has to work before any other is sent
         self.pace = Pace()  # how slowly the last run had to ask
+        self.robots: dict[str, str] = {}  # as it was read last, by origin
         self.rungs: tuple[Rung, ...] = ()  # what earlier runs learned of the store's tiers
+        self.rests: tuple[Rest, ...] = ()  # and which of its proxies the store had blocked
         self.strays: frozenset[str] = frozenset()  # for core.soft404
         self.spent_in_month = Expense()  # by all runs of the month in which this one began, before it
         self.spared_ms = 0  # so much longer a page isn't due: a budget is running out
@@ -276,7 +286,8 @@ class Session:
 
         store, terms = self.options.store, self.terms
         with self.database.explaining(), self.database.read() as conn:
-            make = partial(make_plan, conn, store, requests, now_ms=self.now_ms(), seed=self.run_id)
+            seen = views.looked_since(conn, store, self.started_ms)
+            make = partial(make_plan, conn, store, requests, now_ms=self.now_ms(), seed=self.run_id, seen=seen)
             return make(sweep=terms.sweep, every_h=terms.every_h) if terms else make(full=True)
 
     def follow(self, conn: Connection, plan: PlannedRun, discovery: int) -> None:
@@ -319,14 +330,22 @@ class Session:
         self.breaker = breaker.closed(self.breaker)
         breakers.record(conn, self.options.store, self.breaker)
 
-    def keep(self, conn: Connection, rungs: Sequence[Rung] = ()) -> None:
-        """Extend the lease and the claims, and save what the run has learned of the tiers. Raises `LeaseLost`."""
+    def keep(self, conn: Connection, rungs: Sequence[Rung] = (), rests: Sequence[Rest] | None = None) -> None:
+        """Extend the lease and the claims, and save what the run has learned of the tiers, and of its proxies where it
+        has some. Raises `LeaseLost`."""
         options = self.options
         leases.extend(conn, options.store, self.token, options.lease_s)
-        tiers.save(conn, options.store, rungs)
+        self._save_learned(conn, rungs, rests)
         pages.extend_claims(conn, options.store, self.token, options.lease_s)
 
-    def close(self, judge: Callable[[Standing], Finding], *, whole: bool = True, rungs: Sequence[Rung] = ()) -> None:
+    def close(
+        self,
+        judge: Callable[[Standing], Finding],
+        *,
+        whole: bool = True,
+        rungs: Sequence[Rung] = (),
+        rests: Sequence[Rest] | None = None,
+    ) -> None:
         """Save what is left, decide on what waits in the write gate, settle what pages say of their true address, give
         back what was claimed, write the run row as ``judge`` finds, and release the lease.
 
@@ -337,7 +356,7 @@ class Session:
             self._thread.close()
             if whole:
                 self._decide()
-            retrying(self.database, partial(self._settle, rungs=rungs))
+            retrying(self.database, partial(self._settle, rungs=rungs, rests=rests))
         finally:
             try:
                 retrying(self.database, partial(self._end, judge=judge))
@@ -375,7 +394,9 @@ class Session:
         self.pages_read = pages.read_count(conn, options.store)
         self.strays = known_strays(pages.strays(conn, options.store), self.pages_read)
         self.pace = breakers.pace(conn, options.store, self.started_ms)
+        self.robots = robots.texts(conn, options.store)
         self.rungs = tiers.load(conn, options.store)
+        self.rests = proxies.load(conn, options.store)
         month = Month.at(self.started_ms).days
         self.spent_in_month = spending.spent_on(conn, options.store, month, options.currency)
         if options.kind == "refresh":
@@ -410,9 +431,14 @@ class Session:
         for published in promotion.finish(self.database, run, run.gate):
             self._on_saved(published)
 
-    def _settle(self, conn: Connection, rungs: Sequence[Rung]) -> None:
-        leases.check(conn, self.options.store, self.token)
+    def _save_learned(self, conn: Connection, rungs: Sequence[Rung], rests: Sequence[Rest] | None) -> None:
         tiers.save(conn, self.options.store, rungs)
+        if rests is not None:
+            proxies.save(conn, self.options.store, rests)
+
+    def _settle(self, conn: Connection, rungs: Sequence[Rung], rests: Sequence[Rest] | None) -> None:
+        leases.check(conn, self.options.store, self.token)
+        self._save_learned(conn, rungs, rests)
         canonicals.settle(conn, self.options.store, now_ms(conn))
         with self.learner.attempt(conn):
             self.learner.learn_means(conn, now_ms(conn))
@@ -430,6 +456,11 @@ class Session:
         known = sum(pages.counts(conn, store).values())
         sold = listings.count(conn, store)
         way = "planned" if self.is_planned else kind
+        expect = self.options.expect
+        measured = expectations.measure(
+            conn, store, now_ms=now_ms(conn), started_ms=self.started_ms, max_age_ms=expect.max_age_ms
+        )
+        misses = missed(expect, measured, expectations.past(conn, store, kind, self.run_id) if expect.learned else ())
         finding = judge(
             Standing(
                 listings_known=sold,
@@ -442,6 +473,7 @@ class Session:
                 change_events=totals.change_events + self._delisted,
                 held=sum(count for _, _, count in held),
                 held_why=held[0][1] if held else "",
+                missed=misses,
                 used=tiers.used(conn, [self.run_id]).get(self.run_id, tiers.Used()),
             )
         )
@@ -458,6 +490,8 @@ class Session:
             change_events=finding.change_events,
             pages_known=known,
             listings_known=sold,
+            measured=measured if finding.status in MEASURED else None,
+            missed=misses if finding.status in MEASURED else (),
         )
         self._end_rounds(conn, finding.rounds)
         calm = finding.status in _ENDED_BY_ITSELF and any(outcomes.get(outcome) for outcome in Outcome if outcome.seen)

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any, TypeAlias
 
 from sqlalchemy import BigInteger, Integer, Row, String, Text
+from sqlalchemy import Connection as Connection  # for those who only hand one on
 from sqlalchemy.types import TypeEngine
 
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]  # a row of whatever columns were selected
@@ -16,6 +17,8 @@ WALK_LENGTH = 600  # in utf8mb4, with the store's name: the same limit
 VARIANT_LENGTH = 255
 STAGE_LENGTH = 64
 GROUP_LENGTH = 255
+ALERT_LENGTH = 200
+PROXY_LENGTH = 320  # its address, and what tells it from others there
 ORIGIN_LENGTH = 300  # a host name has 253 characters, an authority a port beside it
 
 

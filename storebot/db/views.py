@@ -45,6 +45,19 @@ class View(NamedTuple):
     pushed: list[int]
 
 
+class Heads(NamedTuple):
+    """The catalogue pages that each refresh reads: of each walk so many, from the first on."""
+
+    walks: Sequence[str] = ()
+    first: int = _FIRST
+    each: int = 0
+
+    @property
+    def pages(self) -> int:
+        """How many it is in all."""
+        return len(self.walks) * self.each
+
+
 class Place(NamedTuple):
     """A page of the catalogue, as it's asked for."""
 
@@ -62,6 +75,22 @@ def places(conn: Connection, view_ids: Sequence[int]) -> list[Place]:
         for row in conn.execute(query.where(table.c.id.in_(view_ids[start : start + _CHUNK]))):
             found[row.id] = Place(*row)
     return [found[view_id] for view_id in view_ids if view_id in found]
+
+
+def of_heads(conn: Connection, store: str, heads: Heads) -> list[int]:
+    """Return the ids of those of these catalogue pages that are known."""
+    if not heads.pages:
+        return []
+    walks = [bounded(walk, WALK_LENGTH) for walk in heads.walks]
+    there = table.c.number.between(heads.first, heads.first + heads.each - 1)
+    query = select(table.c.id).where(table.c.store == store, table.c.walk.in_(walks), there)
+    return [int(view_id) for view_id in conn.execute(query).scalars()]
+
+
+def looked_since(conn: Connection, store: str, since_ms: int) -> list[int]:
+    """Return the ids of the catalogue pages that were looked at since then."""
+    query = select(table.c.id).where(table.c.store == store, table.c.viewed_at >= since_ms)
+    return [int(view_id) for view_id in conn.execute(query).scalars()]
 
 
 def forget(conn: Connection, view_id: int) -> None:

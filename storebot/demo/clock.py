@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ class Step:
     vanished_status: int = 404
     appeared: int = 0
     hours: float = 24.0
+    ids: Sequence[int] = ()  # exactly these products change, vanished ones last, instead of some at random
     seed: int | str | None = None  # another choice of products for the same tick
 
 
@@ -55,7 +57,7 @@ def advance(shop: Shop, step: Step) -> list[Change]:
         raise ConfigurationError(f"vanished_status is {step.vanished_status}: a product that is gone says 404 or 410")
     if step.hours <= 0 or step.vanished < 0 or step.appeared < 0:
         raise ConfigurationError("the clock moves forward: give hours above 0, and counts of 0 or more")
-    chosen = _choose(rng, shop, kinds, step.vanished)
+    chosen = _named(shop, step, len(kinds)) if step.ids else _choose(rng, shop, kinds, step.vanished)
     kinds = _fitting(kinds, chosen, step.title)
     shop.tick += 1
     shop.now_s += max(1, round(step.hours * 3_600))
@@ -89,6 +91,16 @@ def _choose(rng: random.Random, shop: Shop, kinds: list[str], vanished: int) -> 
         kind = kinds[len(chosen)] if len(chosen) < len(kinds) else "vanished"
         (waiting if kind == "title" and product.has_variants else chosen).append(product)
     return chosen + waiting[: count - len(chosen)]
+
+
+def _named(shop: Shop, step: Step, changed: int) -> list[Product]:
+    named = [product for product_id in dict.fromkeys(step.ids) if (product := shop.product(product_id)) is not None]
+    if not len(named) == len(step.ids) == changed + step.vanished:
+        raise ConfigurationError(
+            f"{len(step.ids)} ids are given, {len(named)} of them of different products on sale, and "
+            f"{changed + step.vanished} are to change or vanish: name as many"
+        )
+    return named
 
 
 def _fitting(kinds: list[str], chosen: list[Product], titles: int) -> list[str]:

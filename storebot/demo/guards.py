@@ -15,14 +15,23 @@ SECRET = "demo-egress"  # what it holds, unless the guard asks for another
 
 
 def _needs_cookies(truth: Answer, told: Told) -> Answer:
-    """Give a cookie to whoever brings none: with a redirect to the same page, or with a page that reloads itself."""
+    """Give a cookie to whoever brings none: with a redirect to the same page, or with a page that reloads itself.
+
+    That page does so by a meta element or by a script, which may have to set the cookie, too.
+    """
     if told.asked.cookies.get(ENTRY_COOKIE) == "1":
         return truth
     headers = {"Set-Cookie": f"{ENTRY_COOKIE}=1; Path=/"}
-    if told.options["by"] == "redirect":
-        query = f"?{told.asked.query}" if told.asked.query else ""
-        return Answer(status=302, headers=headers | {"Location": told.asked.path + query})
-    return Answer(body=masks.INTERSTITIAL, headers=headers)
+    match told.options["by"]:
+        case "redirect":
+            query = f"?{told.asked.query}" if told.asked.query else ""
+            return Answer(status=302, headers=headers | {"Location": told.asked.path + query})
+        case "page":
+            return Answer(body=masks.INTERSTITIAL, headers=headers)
+        case "script":
+            return Answer(body=masks.RELOAD_BY_SCRIPT, headers=headers)
+        case _:
+            return Answer(body=masks.cookie_by_script(f"{ENTRY_COOKIE}=1"))
 
 
 def _needs_http2(truth: Answer, told: Told) -> Answer:
@@ -61,7 +70,7 @@ GUARDS: dict[str, LieKind] = {
         "A cookie comes first, by a redirect to the same page or by a page that reloads itself.",
         {"by": "redirect"},
         answer=_needs_cookies,
-        choices={"by": ("redirect", "page")},
+        choices={"by": ("redirect", "page", "script", "cookie_by_script")},
     ),
     "needs_http2": LieKind("403 to whoever doesn't speak HTTP/2.", answer=_needs_http2),
     "needs_javascript": LieKind(

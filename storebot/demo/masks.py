@@ -36,6 +36,20 @@ INTERSTITIAL = (
     b'<!DOCTYPE html>\n<html><head><title>Thistle &amp; Thorn</title><meta http-equiv="refresh" content="0"></head>\n'
     b"<body><p>We are getting the shop ready for you.</p></body></html>\n"
 )
+_RELOAD = (
+    b"<!DOCTYPE html>\n<html><head><title>Thistle &amp; Thorn</title></head>\n"
+    b"<body><p>We are getting the shop ready for you. It takes a moment, and the page comes back by itself;"
+    b" cookies have to be allowed for that.</p>\n"
+    b"<script>%ssetTimeout(function () { location.reload(); }, 100);</script></body></html>\n"
+)
+RELOAD_BY_SCRIPT = _RELOAD % b""
+
+
+def cookie_by_script(cookie: str) -> bytes:
+    """Return the page whose script sets the cookie itself: it comes with no header."""
+    return _RELOAD % b"document.cookie = '%s; path=/'; " % cookie.encode()
+
+
 FORBIDDEN = (
     b"<!DOCTYPE html>\n<html><head><title>Access Denied</title></head>\n<body><h1>Access Denied</h1>\n"
     b"<p>You don't have permission to access this page on this server.</p>\n"

@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from storebot.core.addresses import is_private
+from storebot.core.proxy import Proxy
 from storebot.exceptions import ConfigurationError, TierUnusable
 from storebot.fetch.browsing.agent import whole_agent
 from storebot.fetch.browsing.browsers import Crashes
 from storebot.fetch.browsing.chromium import bounded, own_agent
 from storebot.fetch.browsing.errors import BrowserCrashed
+from storebot.fetch.browsing.guard import Guard
+from storebot.fetch.browsing.guarded import guarded
 from storebot.fetch.browsing.private import Network
 from storebot.fetch.browsing.rendering import Renderer
 from storebot.fetch.browsing.tabs import Tabs
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CONNECT_S = 30.0
+_UNGUARDED = (
+    "the attached browser can't reach this process, so its pages are looked after by DevTools alone: what their "
+    "workers, WebSockets and frames of other sites ask for isn't seen (decision 0025)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,13 @@ class Manner:
     verify_certificates: bool
 
 
+class Renderers(NamedTuple):
+    """Who renders pages: for a browser behind a guard, and for one whose every request has to be judged."""
+
+    behind_guard: Renderer
+    alone: Renderer
+
+
 @dataclass(slots=True)
 class _Session:
     """One visitor's browser: a connection to it, and the tabs that are ours."""
@@ -59,6 +73,7 @@ class _Session:
     profile: Profile
     browser: Browser
     tabs: Tabs
+    guard: Guard | None = None  # of a browser that can reach one
     guests: int = 0
 
 
@@ -72,8 +87,16 @@ class AttachedTier(FetchTier):
     tier: ClassVar[Tier] = Tier.ATTACHED
     counts_wire: ClassVar[bool] = True
 
-    def __init__(self, vendor: Vendor, renderer: Renderer, manner: Manner, concurrency: int) -> None:
-        self._vendor, self._renderer, self._manner, self._most = vendor, renderer, manner, concurrency
+    def __init__(
+        self,
+        vendor: Vendor,
+        renderers: Renderers,
+        manner: Manner,
+        concurrency: int,
+        guards: Callable[[Proxy | None], Awaitable[Guard]] | None = None,
+    ) -> None:
+        self._vendor, self._renderers, self._manner, self._most = vendor, renderers, manner, concurrency
+        self._guards = guards  # opens one; None where the browser can't be on this machine
         self._slots, self._changing = asyncio.Semaphore(concurrency), asyncio.Lock()
         self._crashes = Crashes()
         self._sessions: dict[Visitor, _Session] = {}
@@ -111,15 +134,17 @@ class AttachedTier(FetchTier):
         if vendor.has_profiles:
             logger.warning("%s: the user agent is that of the vendor's profiles, and doesn't name the bot", store.name)
         network = Network(store)
-        resolves = not vendor.has_profiles and _is_local(section) and store.fetch.proxies is None
-        judge = None if network.is_private else partial(network.judge, resolves=resolves)
-        return cls(
-            vendor, Renderer(store, cls.tier, settings.getint("DOWNLOAD_MAXSIZE"), judge), manner, section.concurrency
-        )
+        is_local = isinstance(vendor, Plain) and is_private(vendor.host)
+        judge = partial(network.judge, resolves=is_local and store.fetch.proxies is None)
+        made = partial(Renderer, store, cls.tier, settings.getint("DOWNLOAD_MAXSIZE"))
+        renderers = Renderers(behind_guard=made(), alone=made(None if network.is_private else judge))
+        return cls(vendor, renderers, manner, section.concurrency, network.guard if is_local else None)
 
     async def fetch(self, request: Request) -> Response:
-        async with self._slots, self._lent(visitor_of(request)) as tabs:
-            return await self._renderer.fetch(tabs, request)
+        async with self._slots, self._lent(visitor_of(request)) as session:
+            if session.guard is None:
+                return await self._renderers.alone.fetch(session.tabs, request)
+            return await self._renderers.behind_guard.fetch(session.tabs, request, session.guard.explain)
 
     async def close(self) -> None:
         self._closed = True
@@ -131,12 +156,12 @@ class AttachedTier(FetchTier):
                 await bounded(driver.stop(), "the browser's driver")
 
     @asynccontextmanager
-    async def _lent(self, visitor: Visitor) -> AsyncIterator[Tabs]:
+    async def _lent(self, visitor: Visitor) -> AsyncIterator[_Session]:
         async with self._changing:
             session = await self._session(visitor)
             session.guests += 1
         try:
-            yield session.tabs
+            yield session
         finally:
             session.guests -= 1
 
@@ -162,7 +187,8 @@ class AttachedTier(FetchTier):
             browser = await self._driver.chromium.connect_over_cdp(
                 profile.endpoint, timeout=_CONNECT_S * 1000, no_defaults=self._vendor.has_profiles
             )
-            return _Session(profile, browser, Tabs(await self._context(browser, visitor)))
+            context, guard = await self._context(browser, visitor)
+            return _Session(profile, browser, Tabs(context), guard)
         except BaseException as error:
             await asyncio.shield(self._stopped(profile))
             if not isinstance(error, PlaywrightError):
@@ -172,20 +198,32 @@ class AttachedTier(FetchTier):
                 raise BrowserCrashed(f"no browser could be attached to at {where}") from error
             raise TierUnusable(f"no browser could be attached to at {where}: does it run?") from error
 
-    async def _context(self, browser: Browser, visitor: Visitor) -> BrowserContext:
+    async def _context(self, browser: Browser, visitor: Visitor) -> tuple[BrowserContext, Guard | None]:
         if self._vendor.has_profiles:  # Kameleo: work in the first one, others have no profile
-            return browser.contexts[0]
+            return browser.contexts[0], None
         proxy, manner = visitor.proxy, self._manner
         if proxy is not None and proxy.scheme == "socks5" and proxy.has_login:
             raise ProfileFailed(f"Chromium can't give a SOCKS5 proxy its password ({proxy}): the tier browser can")
-        return await browser.new_context(
-            user_agent=manner.user_agent or f"{await own_agent(browser)} {manner.signature}",
-            locale=manner.language,
-            accept_downloads=False,
-            service_workers="block",
-            ignore_https_errors=not manner.verify_certificates,
-            proxy={"server": proxy.server, "username": proxy.username, "password": proxy.password} if proxy else None,
-        )
+        how: dict[str, Any] = {
+            "user_agent": manner.user_agent or f"{await own_agent(browser)} {manner.signature}",
+            "locale": manner.language,
+            "accept_downloads": False,
+            "service_workers": "block",
+            "ignore_https_errors": not manner.verify_certificates,
+        }
+        if (guard := await self._guards(proxy) if self._guards else None) is not None:
+            try:
+                if context := await guarded(browser, guard, **how):
+                    return context, guard
+            except BaseException:
+                await guard.close()
+                raise
+            await guard.close()
+            self._guards = None
+            logger.warning("%s", _UNGUARDED)
+        if proxy is not None:
+            how["proxy"] = {"server": proxy.server, "username": proxy.username, "password": proxy.password}
+        return await browser.new_context(**how), None
 
     async def _make_room(self) -> None:
         """End sessions that nobody uses, the eldest first, until one more may run."""
@@ -199,6 +237,8 @@ class AttachedTier(FetchTier):
         await session.tabs.close()
         if not self._vendor.has_profiles:
             await bounded(session.tabs.context.close(), "a context")
+        if session.guard is not None:
+            await session.guard.close()
         await self._stopped(session.profile)
         await bounded(session.browser.close(), "a connection to a browser")  # which goes on: it isn't ours
 
@@ -215,11 +255,6 @@ def vendor_of(section: Attached, language: str | None = None) -> Vendor:
         return LocalApi(section, os.environ.get(section.key_env or "", ""))
     endpoint = section.endpoint or os.environ.get(section.endpoint_env or "", "")
     return Kameleo(section, endpoint, language) if section.vendor == "kameleo" else Plain(endpoint)
-
-
-def _is_local(section: Attached) -> bool:
-    """Whether the browser is on this machine, and resolves names as it does."""
-    return is_private(urlsplit(section.endpoint or "").hostname or "")
 
 
 def _shown(endpoint: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from typing import TYPE_CHECKING, ClassVar, Self
-from urllib.parse import urlsplit
 
 from storebot.fetch.browsing.agent import whole_agent
 from storebot.fetch.browsing.browsers import Browsers
@@ -64,12 +63,7 @@ class BrowserTier(FetchTier):
 
     async def fetch(self, request: Request) -> Response:
         async with self._slots, self._browsers.lent(visitor_of(request)) as (tabs, guard):
-
-            def explain(url: str) -> Exception | None:
-                parts = urlsplit(url)
-                return guard.failure(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-
-            return await self._renderer.fetch(tabs, request, explain)
+            return await self._renderer.fetch(tabs, request, guard.explain)
 
     async def close(self) -> None:
         await self._browsers.close()

@@ -15,8 +15,10 @@ from storebot.exceptions import ConfigurationError
 from storebot.fetch.tier import FetchTier
 from storebot.fetch.view import CrawlerView
 from storebot.items import Tier
+from storebot.reaching import reach_of
 
 if TYPE_CHECKING:
+    import httpx2
     from scrapy.crawler import Crawler
 
     from storebot.stores.model import Store
@@ -64,10 +66,21 @@ class BoundedHttpxDownloadHandler(HttpxDownloadHandler):
     experimental: ClassVar[bool] = False
 
     def __init__(self, crawler: Crawler) -> None:
+        self._reach = reach_of(crawler)
         super().__init__(crawler)
         # At DEBUG httpcore writes down the password of a SOCKS5 proxy, and httpx at INFO a line for each page.
         for name in ("httpcore2", "httpx2"):
             logging.getLogger(name).setLevel(logging.WARNING)
+
+    def _make_client(self, proxy_url: str | None = None) -> httpx2.AsyncClient:
+        client = super()._make_client(proxy_url)
+        if proxy_url is None:
+            from storebot.fetch.backend import CheckedBackend  # late: it needs what `require_extra` asks for
+
+            # httpx2 hands no backend on to its pool: tests/fetch/test_rebinding.py holds this.
+            pool = client._transport._pool  # type: ignore[attr-defined]
+            pool._network_backend = CheckedBackend(pool._network_backend, self._reach)
+        return client
 
     async def download_request(self, request: Request) -> Response:
         timeout_s = request.meta.get("download_timeout")

@@ -11,7 +11,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http.cookiejar import CookieJar
@@ -21,10 +22,11 @@ from urllib.parse import urlsplit
 from storebot.core.pacing import retry_after_s
 from storebot.core.page import Page
 from storebot.core.probing.seen import Answer
+from storebot.core.proxy import Proxy
 from storebot.core.reach import Reach
 from storebot.core.unpacking import codings_of, unpacked
 from storebot.core.urls import absolute
-from storebot.exceptions import AnswerTooLarge, FetchFailed, PrivateAddress
+from storebot.exceptions import AnswerTooLarge, ConfigurationError, FetchFailed, PrivateAddress
 from storebot.guest.robots import Robots, read_robots
 from storebot.guest.sockets import PlainHandler, SecureHandler, proxied, resolve
 
@@ -33,6 +35,7 @@ DEADLINE_S = 90  # for a whole answer
 MAX_BYTES = 64 * 1024 * 1024  # unpacked, as DOWNLOAD_MAXSIZE is
 MAX_REDIRECTS = 10
 MAX_WAIT_S = 60  # for a Retry-After
+MAX_PROXIES = 5  # that are tried for one request
 _CHUNK = 64 * 1024
 _MOVED = (301, 302, 303, 307, 308)
 _BUSY = (429, 503)
@@ -41,8 +44,10 @@ _BUSY = (429, 503)
 class Guest:
     """Asks for pages; keeps cookies, one robots.txt for each host, and the pause between two requests.
 
-    ``obeys`` False asks for what robots.txt forbids, where a store file says who allowed it. ``sleep`` and ``clock``
-    (seconds) are arguments, so that a test need not wait.
+    ``obeys`` False asks for what robots.txt forbids, where a store file says who allowed it. With ``proxies`` nothing
+    goes without one: one serves until no answer comes through it, then the next. They have to be plain HTTP proxies:
+    raises ConfigurationError where none is. Without any the environment's are used (``http_proxy``, ``no_proxy``).
+    ``sleep`` and ``clock`` (seconds) are arguments, so that a test need not wait.
     """
 
     def __init__(
@@ -52,11 +57,18 @@ class Guest:
         delay_s: float,
         *,
         obeys: bool = True,
+        proxies: Sequence[Proxy] = (),
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.user_agent, self.robots_name, self.delay_s = user_agent, robots_name, delay_s
         self.obeys = obeys
+        self._proxies = deque(proxy for proxy in proxies if proxy.scheme == "http")
+        if proxies and not self._proxies:
+            raise ConfigurationError(
+                f"none of the {len(proxies)} proxies is a plain one (http://…), and this command can use no others; "
+                "nothing was asked for, because nothing may go without"
+            )
         self.requests = self.size_bytes = 0
         self._reach: Reach | None = None
         self._socket: socket.socket | None = None  # the last one that was connected
@@ -66,7 +78,8 @@ class Guest:
         self._robots: dict[str, Robots] = {}
         cookies = urllib.request.HTTPCookieProcessor(CookieJar())
         plain, secure = PlainHandler(self._connected), SecureHandler(self._connected)
-        self._opener = urllib.request.build_opener(_AsItCame(), _NoRedirects(), cookies, plain, secure)
+        own = [urllib.request.ProxyHandler({})] if self._proxies else []  # the environment's don't take their place
+        self._opener = urllib.request.build_opener(_AsItCame(), _NoRedirects(), cookies, plain, secure, *own)
 
     def robots(self, url: str) -> Robots:
         """Return what robots.txt of the URL's host says; asked for once. Its Crawl-delay holds from then on.
@@ -117,7 +130,7 @@ class Guest:
     def _refusal(self, url: str) -> str:
         """Say why an address that a page names isn't asked for; the first one asked for says where the shop is."""
         self._reach = reach = self._reach or Reach(url)
-        self._through_proxy = proxied(url)
+        self._through_proxy = bool(self._proxies) or proxied(url)
         if self._through_proxy:
             return reach.spelling(url)
         for host in reach.unresolved(url):
@@ -141,17 +154,27 @@ class Guest:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def _fetch(self, url: str) -> Answer:
+        """Ask once; where no answer comes through a proxy, through others."""
+        answer = self._ask(url)
+        for _ in range(min(len(self._proxies), MAX_PROXIES) - 1):
+            if answer.page is not None:
+                break
+            self._proxies.rotate(-1)
+            answer = self._ask(url)
+        return answer
+
+    def _ask(self, url: str) -> Answer:
         if why := self._refusal(url):
             return Answer(problem=f"{url} isn't asked for, because {why}")
         self._sleep(max(0.0, self._last + self.delay_s - self._clock()))
         self.requests += 1
         started = self._clock()
-        headers = {"User-Agent": self.user_agent, "Accept-Encoding": "gzip, deflate", "Accept": "text/html,*/*;q=0.8"}
+        request = self._request(url)
         self._late = False
         watchdog = threading.Timer(DEADLINE_S, self._hang_up)
         watchdog.start()
         try:
-            with self._opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_S) as response:
+            with self._opener.open(request, timeout=TIMEOUT_S) as response:
                 body = self._body(response)
         except (OSError, http.client.HTTPException, ValueError, FetchFailed) as error:
             return Answer(problem=f"took longer than {DEADLINE_S} s" if self._late else _sentence(error))
@@ -159,7 +182,19 @@ class Guest:
             watchdog.cancel()
             self._last = self._clock()
         self.size_bytes += len(body)
+        if response.status == 407 and self._proxies:  # only a proxy says so: RFC 9110 §15.5.8
+            return Answer(problem=f"the proxy {self._proxies[0]} answers 407: it refuses the login")
         return Answer(page=_page(url, response, body), elapsed_ms=int((self._last - started) * 1000))
+
+    def _request(self, url: str) -> urllib.request.Request:
+        headers = {"User-Agent": self.user_agent, "Accept-Encoding": "gzip, deflate", "Accept": "text/html,*/*;q=0.8"}
+        request = urllib.request.Request(url, headers=headers)
+        if self._proxies:
+            proxy = self._proxies[0]
+            request.set_proxy(proxy.server.removeprefix("http://"), "http")
+            if proxy.authorization:
+                request.add_unredirected_header("Proxy-Authorization", proxy.authorization.decode("ascii"))
+        return request
 
     def _body(self, response: Any) -> bytes:
         parts: list[bytes] = []

@@ -15,7 +15,7 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from storebot.core.reach import Reach
 from storebot.exceptions import PrivateAddress
-from storebot.stores.model import Store
+from storebot.reaching import reach_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -26,8 +26,8 @@ class AddressMiddleware:
     """Each host is looked up and judged once; a verdict costs a page no more than a look into a dictionary.
 
     Scrapy's client connects to what was looked up here (its resolver keeps it), a browser through a guard of its own.
-    The other clients look up once more: what then comes from a private address isn't read. What goes through a proxy
-    is judged by its name alone.
+    The other clients look up once more, and judge what they find before they send anything; should anything come from a
+    private address nevertheless, it isn't read. What goes through a proxy is judged by its name alone.
     """
 
     def __init__(self, reach: Reach) -> None:
@@ -36,10 +36,10 @@ class AddressMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        store = getattr(crawler.spider, "store", None)
-        if not isinstance(store, Store):
+        reach = reach_of(crawler)
+        if reach is None:
             raise NotConfigured("only backfill and refresh know whether the shop itself is on a private address")
-        return cls(Reach(store.base_url))
+        return cls(reach)
 
     def process_request(self, request: Request) -> Awaitable[None] | None:
         """Let a request pass, or raise PrivateAddress."""

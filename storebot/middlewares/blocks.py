@@ -18,6 +18,7 @@ from storebot.core.identity import FIRST
 from storebot.core.pacing import ASKS_FOR_TIME
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_product
+from storebot.core.reloading import wants_its_cookie
 from storebot.items import PageType, Target, Tier
 from storebot.middlewares.again import again
 from storebot.responses import BlockedPage, page_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 60.0  # so long a visit waits for its retry where the page asks for time; for longer it's given up
+_OWN_IDENTITIES = frozenset({Tier.API})  # it has tried several itself, and the next call would be billed again
 _PATIENCE_HELPS = (Kind.RATE_LIMIT, Kind.WAITING_ROOM)  # and no other tier does
 
 
@@ -39,6 +41,11 @@ class BlockMiddleware:
     The first block page of a visit at one tier is tried once more: by another identity, or where waiting alone may help
     after as long as it asks for (Retry-After). After the second the ladder's next tier has its turn; where there is
     none, `BlockedPage` is raised, which the spider's errback records.
+
+    A scraping API is not asked twice: it has identities of its own, and each call is billed.
+
+    A page that gives a cookie and has itself loaded again is no block page yet: that is done once, as a redirect is
+    followed.
     """
 
     def __init__(self, run: Run, stats: StatsCollector) -> None:
@@ -56,10 +63,13 @@ class BlockMiddleware:
         if page_type is None or response.status == 304:
             return response
         page = page_of(response, request, int(time.time() * 1000))
+        identified = self._identified(page, page_type, request)
+        if not identified and (reload := self._reloaded(request, page)):
+            return reload
         block = classify(
             page,
             page_type=page_type,
-            identity=lambda: self._identified(page, page_type, request),
+            identity=identified,
             markers=self.store.blocks.markers,
             typical_bytes=lambda: self.run.sizes.typical(page_type),
         )
@@ -93,17 +103,26 @@ class BlockMiddleware:
             self.run.sizes.add(page_type, len(page.body))
         return identified
 
+    def _reloaded(self, request: Request, page: Page) -> Request | None:
+        """Return the request that brings the cookie of a page which has itself loaded again for it; once for a tier."""
+        if request.meta.get("reloaded") or not wants_its_cookie(page) or not self.run.may_retry("reload"):
+            return None
+        self.stats.inc_value("storebot/block/reloaded")
+        new = again(request)
+        new.meta["reloaded"] = True
+        return new
+
     def _passed(self, request: Request) -> None:
         """Note what an identity got, which is news only where its proxy had trouble before."""
         if self.run.identities.has_proxies:
             self.run.identities.served(request.meta.get("identity", FIRST), _tier(request))
 
     def _tried_again(self, request: Request, block: Block, status: int) -> Request | Awaitable[Request] | None:
-        """Return the one retry on the same tier; None where it was made, or the run has none left."""
+        """Return the one retry on the same tier; None where it was made, makes no sense, or the run has none left."""
         tier = _tier(request)
         tried = request.meta.get("tried_twice", frozenset())
         wait_s = 0.0 if status in ASKS_FOR_TIME else block.retry_after_s or 0.0  # those pause the whole host
-        if tier in tried or wait_s > PATIENCE_S or not self.run.may_retry("block"):
+        if tier in _OWN_IDENTITIES or tier in tried or wait_s > PATIENCE_S or not self.run.may_retry("block"):
             return None
         new = again(request)
         new.meta["tried_twice"] = tried | {tier}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from scrapy import signals
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Request, Response
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
@@ -80,6 +81,8 @@ class PacingMiddleware:
             return
         if request.meta.get("proxy") and fault_of(chain_of(exception)) is not Fault.SHOP:
             return
+        if isinstance(exception, DownloadTimeoutError) and self.run is not None and self.run.ladder.has_next(request):
+            return  # it may be a tarpit for this tier alone: what the last tier gets says whether the store answers
         for told in self._on_answer:
             told(True)
 

@@ -35,7 +35,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        if not 300 < response.status < 309:
+        if not 300 < response.status < 309 or "Location" not in response.headers:
             return response
         redirected = super().process_response(request, response)
         if not isinstance(redirected, Request):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,13 +17,14 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from storebot.core.ending import FORBIDDEN_KNOWN, FORBIDDEN_NEW, FORBIDDEN_WALK
+from storebot.core.reloading import wants_its_cookie
 from storebot.core.robots import LONGEST_LIFE_S, Reading, reading_of, text_of
 from storebot.core.urls import same_site
 from storebot.db import robots
 from storebot.db.robots import KeptRobots
 from storebot.exceptions import PrivateAddress, RedirectLoop
 from storebot.items import Target, WalkEnd, WalkState
-from storebot.responses import AskedToStayAway, NotSent
+from storebot.responses import AskedToStayAway, NotSent, page_of
 from storebot.run import Run
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class RobotsMiddleware:
         life_s = min(settings.getfloat("STOREBOT_ROBOTS_MAX_AGE_S"), LONGEST_LIFE_S)
         return cls(crawler, crawler.get_extension(Run), agent, life_s)
 
-    async def process_request(self, request: Request) -> Response | None:
+    def process_request(self, request: Request) -> Awaitable[Response | None] | Response | None:
         wanted = request.meta.get("robots_txt")
         url = urlparse_cached(request)
         if (request.meta.get("dont_obey_robotstxt") and not wanted) or url.scheme not in ("http", "https"):
@@ -71,11 +73,16 @@ class RobotsMiddleware:
         asked = self._rules.get(url.netloc)
         if asked is None or (asked.done() and _is_over(asked)):
             asked = self._rules[url.netloc] = asyncio.ensure_future(self._ask(request, url.scheme, url.netloc))
+        return self._judged(request, asked.result()) if asked.done() else self._wait(request, asked)
+
+    async def _wait(self, request: Request, asked: asyncio.Future[Rules]) -> Response | None:
         # Shielded: whoever is cancelled while waiting must not take the answer from the others.
-        rules = asked.result() if asked.done() else await asyncio.shield(asked)
+        return self._judged(request, await asyncio.shield(asked))
+
+    def _judged(self, request: Request, rules: Rules) -> Response | None:
         if rules.refusal:
             raise IgnoreRequest(rules.refusal)
-        if wanted and (kept := rules.kept):
+        if request.meta.get("robots_txt") and (kept := rules.kept):
             return TextResponse(kept.url, status=kept.status, body=kept.body.encode(), encoding="utf-8")
         if rules.parser is not None and not rules.parser.allowed(request.url, self.agent):
             self._count(request)
@@ -124,13 +131,19 @@ class RobotsMiddleware:
             await self.run.session.call(robots.record, self.run.store.name, origin, kept)
 
     async def _fetch(self, url: str) -> Response:
-        """Ask for it; the retry middleware asks again where it's broken, the pacing one first waits where it's busy."""
+        """Ask for it; the retry middleware asks again where it's broken, the pacing one first waits where it's busy.
+
+        A page that gives a cookie and reloads itself stands before robots.txt, too, where it stands before everything.
+        """
         assert self.crawler.engine is not None
         meta: dict[str, Any] = {"dont_obey_robotstxt": True}
         if self.run is not None and self.run.session.probes:
             meta["dont_retry"] = True
         request = Request(url, priority=1000, meta=meta, callback=NO_CALLBACK, dont_filter=True)
-        return await self.crawler.engine.download_async(request)
+        response = await self.crawler.engine.download_async(request)
+        if wants_its_cookie(page_of(response, request)):
+            response = await self.crawler.engine.download_async(request.replace(meta=meta))
+        return response
 
     def _count(self, request: Request) -> None:
         if self.run is not None:

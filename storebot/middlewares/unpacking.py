@@ -41,8 +41,7 @@ class UnpackingMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return the response unpacked. Raises AnswerTooLarge and AnswerBroken."""
-        said = response.headers.getlist("Content-Encoding")
-        if not said or not response.body or request.method == "HEAD":
+        if not response.body or request.method == "HEAD" or not (said := response.headers.getlist("Content-Encoding")):
             return response
         codings, left = codings_of(b",".join(said).decode("latin-1"))
         body = unpacked(response.body, codings, request.meta.get("download_maxsize", self._max_bytes))

@@ -18,6 +18,7 @@ from storebot.core.planner.terms import Orders
 from storebot.db.session import Claim
 from storebot.exceptions import BudgetReached, InvalidURL
 from storebot.items import Outcome, PageType, Target, Visit
+from storebot.lean import PageRequest
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
 from storebot.spiders.arguments import check_arguments, is_full, reason_of_force, requests_of
@@ -97,7 +98,7 @@ class StoreSpider(scrapy.Spider):
 
     def page_request(self, target: Target, *, conditional: bool = True) -> Request:
         """Return the request for one page, conditional where a committed parse stands behind its validators."""
-        return Request(
+        return PageRequest(
             target.url,
             headers=validators(target) if conditional and may_be_conditional(target) else {},
             callback=self.parse_product,

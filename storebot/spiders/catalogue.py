@@ -51,7 +51,7 @@ class CatalogueDiscovery:
 
     async def _open(self, template: str) -> _OneWalk | None:
         params = self._params(template)
-        name = f"catalogue {template.removeprefix(self.store.base_url)}"
+        name = self.store.walk_of(template)
         if self.head_only:
             return _OneWalk(self, name, params, Walk(params)) if params.max_pages else None
         print_ = params.params_fingerprint()

@@ -51,6 +51,7 @@ class PlannedViews:
         for place in places:
             meta = {"walk": WALK, "view": place, "page_type": PageType.CATALOGUE}
             yield Request(place.url, callback=self.parse, errback=self.failed, dont_filter=True, priority=5, meta=meta)
+        await self.run.walked()  # a card may tell of the change for which a page would be asked
 
     async def parse(self, response: Response) -> None:
         """Save what one page shows, if it's the page that was asked for."""

@@ -54,7 +54,8 @@ class Browser(Section):
         default=15.0,
         gt=0,
         description="Seconds that `wait_for` may take; then the visit is an error, unless the page turns out to be a "
-        "block page or one for a product that is gone.",
+        "block page or one for a product that is gone. An error status and what surely is a block page end the wait at "
+        "once; a challenge has 8 seconds to pass by itself.",
     )
     settle_s: float = Field(
         default=0.5,

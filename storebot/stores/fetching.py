@@ -23,7 +23,8 @@ class Fetch(Section):
     tiers: values.Tiers = Field(
         default=(Tier.HTTP,),
         description='The tools that may be used: `"http"`, `"http2"`, `"browser"`, `"attached"`, `"api"`. The '
-        "cheapest is tried first; another one only where that one is blocked, or gets a page without its fields.",
+        "cheapest is tried first; another one only where that one is blocked, times out, or gets a page without its "
+        "fields.",
     )
     headers: Annotated[dict[str, str], BeforeValidator(page_headers)] = Field(
         default_factory=dict,

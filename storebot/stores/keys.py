@@ -23,7 +23,12 @@ class Key(NamedTuple):
 
 def known_keys() -> tuple[Key, ...]:
     """Return every section and key, in the order of the model."""
-    return tuple(_keys(StoreFile, ""))
+    return keys_of(StoreFile)
+
+
+def keys_of(model: type[BaseModel]) -> tuple[Key, ...]:
+    """Return every section and key of another file's model."""
+    return tuple(_keys(model, ""))
 
 
 def _keys(model: type[BaseModel], prefix: str) -> Iterator[Key]:

@@ -16,8 +16,9 @@ from storebot.core.parsing import links
 from storebot.core.parsing.rules import ProductRules, Rule, compile_rule
 from storebot.core.urls import KeyRules, same_site, url_key
 from storebot.stores.code import Code
+from storebot.stores.product_section import FIELDS
 from storebot.stores.running import Links, ProductParser, read_links
-from storebot.stores.sections import FIELDS, StoreFile
+from storebot.stores.sections import StoreFile
 
 # Raise it when a change in storebot.core makes the same page give another record: every page is then parsed anew.
 PARSER_GENERATION = 3
@@ -64,6 +65,10 @@ class Store(StoreFile):
         if self.catalogue is None or not self.walks_catalogue:
             return ()
         return tuple(self._absolute(location) for location in self.catalogue.url)
+
+    def walk_of(self, template: str) -> str:
+        """Return the name of the walk of one of the `catalogue_urls`, as its checkpoint and its pages have it."""
+        return f"catalogue {template.removeprefix(self.base_url)}"
 
     @property
     def feed_urls(self) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from storebot.exceptions import StoreFileError
-from storebot.stores.keys import known_keys
+from storebot.stores.keys import Key, known_keys
 from storebot.stores.wording import nearest, shown
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -38,12 +38,16 @@ def syntax_problem(path: str, error: tomllib.TOMLDecodeError) -> StoreFileError:
     return StoreFileError(path, where, f"expected TOML (https://toml.io): {what}{hint}")
 
 
-def problems(path: str, error: ValidationError) -> StoreFileError:
-    """Return all that the model refused as one error: about the first fault, its text a line for each."""
+def problems(path: str, error: ValidationError, known: Sequence[Key] = ()) -> StoreFileError:
+    """Return all that the model refused as one error: about the first fault, its text a line for each.
+
+    ``known`` are the keys that there are, without them those of a store file.
+    """
+    known = known or known_keys()
     details = error.errors(include_url=False)
-    unknown = [_unknown(path, fault) for fault in details if fault["type"] == "extra_forbidden"]
+    unknown = [_unknown(path, fault, known) for fault in details if fault["type"] == "extra_forbidden"]
     meant = {fault.nearest for fault in unknown}
-    others = [_other(path, fault) for fault in details if fault["type"] != "extra_forbidden"]
+    others = [_other(path, fault, known) for fault in details if fault["type"] != "extra_forbidden"]
     # A misspelt key is one fault, not two: its right name isn't reported as missing as well.
     faults = unknown + [
         fault for fault in others if not (fault.problem.startswith("is missing") and fault.key in meant)
@@ -53,12 +57,12 @@ def problems(path: str, error: ValidationError) -> StoreFileError:
     return first
 
 
-def _unknown(path: str, fault: ErrorDetails) -> StoreFileError:
+def _unknown(path: str, fault: ErrorDetails, known: Sequence[Key]) -> StoreFileError:
     *section, name = (str(part) for part in fault["loc"] if not isinstance(part, int))
     prefix = "".join(f"{part}." for part in section)
-    valid = [known.name for known in known_keys()]
-    beside = [known.removeprefix(prefix) for known in valid if known.rpartition(".")[0] == prefix.rstrip(".")]
-    elsewhere = {known.rpartition(".")[2]: known for known in reversed(valid)}
+    valid = [key.name for key in known]
+    beside = [dotted.removeprefix(prefix) for dotted in valid if dotted.rpartition(".")[0] == prefix.rstrip(".")]
+    elsewhere = {dotted.rpartition(".")[2]: dotted for dotted in reversed(valid)}
     if name not in elsewhere and (close := nearest(name, beside)):
         return StoreFileError(path, _dotted(fault), "unknown key", prefix + close)
     in_list = any(isinstance(part, int) for part in fault["loc"])  # what it says belongs to its entry
@@ -72,12 +76,12 @@ def _place(key: str) -> str:
     return f"{name} belongs in [{section}]" if section else f"{name} belongs above the first [section]"
 
 
-def _other(path: str, fault: ErrorDetails) -> StoreFileError:
+def _other(path: str, fault: ErrorDetails, known: Sequence[Key]) -> StoreFileError:
     key, context = _dotted(fault), fault.get("ctx", {})
     if fault["type"] == "store_file":
         return StoreFileError(path, context["key"] or key, context["problem"], context["nearest"])
     if fault["type"] == "missing":
-        return StoreFileError(path, key, f"is missing: expected {_description(key)}")
+        return StoreFileError(path, key, f"is missing: expected {_description(key, known)}")
     expected = _expected(fault["type"], context) or fault["msg"]
     return StoreFileError(path, key, f"expected {expected}, got {shown(fault['input'])}")
 
@@ -86,9 +90,9 @@ def _expected(kind: str, context: Mapping[str, object]) -> str:
     return _EXPECTED.get(kind, "").format_map(context)
 
 
-def _description(key: str) -> str:
+def _description(key: str, known: Sequence[Key]) -> str:
     name = _PLACE.sub("", key)
-    text = next(known.description for known in known_keys() if known.name == name)
+    text = next(one.description for one in known if one.name == name)
     return (text[0].lower() + text[1:]).rstrip(".").replace("`", "")
 
 

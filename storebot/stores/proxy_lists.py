@@ -36,14 +36,32 @@ def read_lists(store: Store, environ: Mapping[str, str]) -> dict[Tier, tuple[Pro
     return found
 
 
+def read_list(path: Path) -> tuple[Proxy, ...]:
+    """Return the proxies of a file that no store file names. Raises ConfigurationError likewise."""
+    try:
+        return _read(str(path), _lines(path), takes_login=True)
+    except _Unreadable as error:
+        raise ConfigurationError(str(error)) from error
+
+
 def _file_lines(store: Store, path: Path) -> Iterable[tuple[int, str]]:
+    try:
+        yield from _lines(path)
+    except _Unreadable as error:
+        raise StoreFileError(store.path, "fetch.proxies.file", str(error)) from error
+
+
+class _Unreadable(Exception):
+    """Raised for a list that can't be opened, or is no text."""
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        problem = f"{path} can't be read: {error.strerror or error}"
-        raise StoreFileError(store.path, "fetch.proxies.file", problem) from error
+        raise _Unreadable(f"{path} can't be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise StoreFileError(store.path, "fetch.proxies.file", f"{path}: expected UTF-8") from error
+        raise _Unreadable(f"{path}: expected UTF-8") from error
     for number, line in enumerate(text.splitlines(), 1):
         if (line := line.strip()) and not line.startswith("#"):
             yield number, line.split(" #", 1)[0]

@@ -17,7 +17,7 @@ from storebot.core.urls import absolute
 from storebot.stores.code import RETURNS, Code
 from storebot.stores.importing import first_line
 from storebot.stores.parsers import Catalogue, Product, Variant
-from storebot.stores.sections import FIELDS
+from storebot.stores.product_section import FIELDS
 from storebot.stores.select import Select
 from storebot.stores.wording import nearest, shown
 

@@ -11,11 +11,14 @@ from storebot.core.delist import Rules
 from storebot.core.gate_limits import DECLARABLE, Declared, Planned
 from storebot.core.planner.terms import HOUR_MS, Orders
 from storebot.stores import values
+from storebot.stores.expecting import Expect
 from storebot.stores.fetching import Fetch
+from storebot.stores.product_section import Product
+from storebot.stores.scheduling import SchedulePlan
 from storebot.stores.section import Section
 from storebot.stores.spending import Budget, Costs
 from storebot.stores.weighing import Value
-from storebot.stores.wording import nearest, wrong
+from storebot.stores.wording import wrong
 
 
 class Discover(Section):
@@ -81,62 +84,6 @@ class Catalogue(Section):
         if all("{page}" in url for url in info.data.get("url", ("",))):
             raise wrong("has no effect, because catalogue.url counts pages by {page}; leave one of the two out")
         return rule
-
-
-_RULES = "Rules for the {}."
-
-
-def _rules(what: str) -> values.Rules | None:
-    found: values.Rules | None = Field(default=None, description=_RULES.format(what))
-    return found
-
-
-class Product(Section):
-    """How a product page is read where its structured data don't say it."""
-
-    name: values.Rules | None = _rules("name")
-    brand: values.Rules | None = _rules("brand")
-    gtin: values.Rules | None = _rules("GTIN (EAN, UPC, ISBN-13)")
-    mpn: values.Rules | None = _rules("manufacturer's part number")
-    sku: values.Rules | None = _rules("shop's article number")
-    product_id: values.Rules | None = _rules("shop's internal id of the product")
-    item_group_id: values.Rules | None = _rules("id that the variants of one product share")
-    canonical_url: values.Rules | None = _rules("address that the shop calls the page's true one")
-    price: values.Rules | None = _rules("price that a customer pays now")
-    regular_price: values.Rules | None = _rules("price before a reduction")
-    price_min: values.Rules | None = _rules("lower end of a price range")
-    price_max: values.Rules | None = _rules("upper end of a price range")
-    currency: values.Currency | None = Field(
-        default=None,
-        description='An ISO 4217 code such as `"GBP"`, for prices that don\'t name theirs, or rules that find it.',
-    )
-    availability: values.Rules | None = _rules("availability, as text or as a schema.org name")
-    condition: values.Rules | None = _rules("condition (new, used, refurbished)")
-    category_path: values.Rules | None = _rules("names of the categories, outermost first")
-    images: values.Rules | None = _rules("addresses of the images, the main one first")
-    description: values.Rules | None = _rules("description")
-    rating_value: values.Rules | None = _rules("average rating")
-    review_count: values.Rules | None = _rules("number of reviews")
-    seller: values.Rules | None = _rules("seller, on a marketplace")
-    prefer: Literal["structured", "selectors"] = Field(
-        default="structured",
-        description='What wins where the page\'s structured data and the rules both give a field. `"selectors"` is '
-        "for a shop whose structured data are wrong; it costs time on every page.",
-    )
-    decimal: Literal[".", ","] | None = Field(
-        default=None,
-        description="Decimal separator of prices written as text. Without the key it is worked out from each price.",
-    )
-    availability_phrases: values.Phrases = Field(
-        default_factory=dict,
-        description="Table of the shop's own words for its stock, each with the schema.org name that it stands for: "
-        '`"Auf Anfrage" = "BackOrder"`. They come before the known ones, in any letter case.',
-    )
-
-
-_NO_FIELDS = ("prefer", "decimal", "availability_phrases")
-# What a rule may fill.
-FIELDS = tuple(name for name in Product.model_fields if name not in _NO_FIELDS)
 
 
 class Keys(Section):
@@ -418,29 +365,6 @@ class Delist(Section):
         return Rules(confirmations=self.confirmations, hours=self.hours)
 
 
-class Expect(Section):
-    """What a healthy run of this shop looks like."""
-
-    required: tuple[str, ...] = Field(
-        default=("name",),
-        description="Fields of `[product]` without which a listing is invalid. `name` always is one of them.",
-    )
-    min_listings: int | None = Field(
-        default=None,
-        ge=0,
-        description="The fewest listings that a whole backfill of this shop finds; `0` if it may be empty.",
-    )
-
-    @field_validator("required", mode="before")
-    @classmethod
-    def _required_are_fields(cls, value: object) -> tuple[str, ...]:
-        names = values.field_names(value)
-        for name in names:
-            if name not in FIELDS:
-                raise wrong(f'expected names of product fields, got "{name}"', nearest=nearest(name, FIELDS))
-        return names if "name" in names else ("name", *names)
-
-
 class Archive(Section):
     """How long fetched pages are kept, and when a backfill reads them instead of fetching them again."""
 
@@ -485,6 +409,9 @@ class StoreFile(Section):
     delist: Delist = Field(default_factory=Delist, description="When a product is gone for good.")
     expect: Expect = Field(default_factory=Expect, description="What a healthy run looks like.")
     archive: Archive = Field(default_factory=Archive, description="How long fetched pages are kept.")
+    schedule: SchedulePlan = Field(
+        default_factory=SchedulePlan, description="What the worker runs for this store, and when (`scrapy worker`)."
+    )
 
     @model_validator(mode="after")
     def _products_can_be_found(self) -> StoreFile:

@@ -10,11 +10,11 @@ from tests.vendors.chromium import chromium_path
 
 @pytest.mark.timeout(400)  # a whole crawl, with six starts of a browser
 def test_a_crawl_whose_browser_is_killed_three_times_gets_every_page() -> None:
-    """Case W06, and the proof of the browser tier: 60 pages here, 2,000 in the benchmark."""
+    """Case W06, and the proof of the browser tier: 40 pages here, 2,000 in the benchmark."""
     chromium_path()
-    found = survive(pages=60, kills=3, recycle_pages=25)
+    found = survive(pages=40, kills=3, recycle_pages=17)
     assert found.exit_code == 0, found.log
-    assert found.outcomes == {"new": 60}, found.log
+    assert found.outcomes == {"new": 40}, found.log
     assert len(found.kills) == 3
     assert found.summary["status"] == "complete"
     assert found.log.count("the browser died") == 3

@@ -118,6 +118,29 @@ def test_argument_of_scrapyd_is_let_through(tmp_path: Path, capsys: pytest.Captu
     assert "no store is named 'shap'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("database", "archive", "said"),
+    [
+        (
+            "sqlite:///store.db",
+            "/pages",
+            "STOREBOT_DATABASE_URL: sqlite:///store.db: under Scrapyd give an absolute path",
+        ),
+        ("sqlite:////store.db", "pages", "STOREBOT_ARCHIVE: pages: under Scrapyd give an absolute path"),
+    ],
+)
+def test_relative_paths_are_refused_under_scrapyd(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], database: str, archive: str, said: str
+) -> None:
+    """Its working directory is the daemon's. Scrapyd 1.6 sets no variable by which a crawl could see it."""
+    made = command(store_folder(tmp_path, ""))
+    assert made.settings is not None
+    made.settings.setdict({"STOREBOT_DATABASE_URL": database, "STOREBOT_ARCHIVE": archive})
+    made.run(["refresh"], options(_job="1", store="shop"))
+    assert made.exitcode == 2
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("phase", ["backfill", "refresh"])
 def test_phase_without_a_store_is_a_usage_error_that_shows_the_command(phase: str) -> None:
     with pytest.raises(UsageError, match=f"scrapy crawl {phase} -a store=NAME"):

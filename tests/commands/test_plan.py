@@ -17,7 +17,7 @@ from storebot.db import planned_runs, robots, runs, spending
 from storebot.db.database import Database, now_ms
 from storebot.db.planned_runs import PlanNote
 from storebot.db.robots import KeptRobots
-from storebot.db.schema import pages
+from storebot.db.schema import pages, stores
 from storebot.db.schema import runs as run_rows
 from storebot.items import Expense, Outlay, RunStatus, Tier
 from tests.db.shop import Worker, parsed
@@ -148,6 +148,26 @@ def test_newcomer_reads_lanes_costs_and_reasons(place: Path, capsys: pytest.Capt
     assert "trust: 304: not tried yet: audits do, in a refresh with a budget" in lines
     assert "stale: how many copies are stale isn't known: a refresh with a budget audits some at random" in lines
     assert sum(line.startswith("http://shop.example/p/") for line in lines) == 10
+
+
+def test_minutes_are_by_the_delay_that_is_kept(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A Crawl-delay that was read, and what the last run had to do, are longer than what the store file has."""
+    database = Database.open(f"sqlite:///{place / 'store.db'}")
+    text = "User-agent: *\nCrawl-delay: 10\n"
+    with database.write() as conn:
+        for origin in ("http://shop.example", "http://cdn.example"):
+            asked = text if "shop" in origin else text.replace("10", "90")
+            robots.record(conn, "acme", origin, KeptRobots(f"{origin}/robots.txt", 200, asked))
+    found = told(place, capsys, "--budget", "15")
+    assert (found["requests"], found["delay_s"], found["seconds"]) == (15, 10.0, 150.0)
+    assert run(place, "--budget", "15") == 0
+    assert "3m at 10 s a request (its robots.txt, or its answers, ask for more than delay_s)" in capsys.readouterr().out
+    with database.write() as conn:
+        conn.execute(update(stores).values(slow_steps=1, slow_at=now_ms(conn)))
+    assert told(place, capsys, "--budget", "15")["delay_s"] == 20.0
+    heedless = '[politeness]\nrobots = false\nrobots_reason = "ours"\n'
+    assert told(place, capsys, "--budget", "15", more=heedless)["delay_s"] == 2.0
+    database.dispose()
 
 
 def test_it_writes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

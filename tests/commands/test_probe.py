@@ -15,6 +15,7 @@ from storebot.commands.probe import Command
 from storebot.stores import load_store
 from tests.core.probing.shops import listing
 from tests.scripted import FILLER, Answer, ScriptedShop, challenge, product
+from tests.vendors.proxies import HttpProxy
 
 HTML = {"Content-Type": "text/html"}
 NAMES = [f"mug-{number}" for number in range(6)]
@@ -164,3 +165,27 @@ def test_anything_but_one_url_is_a_usage_error(args: tuple[str, ...]) -> None:
         probe(*args)
     with pytest.raises(UsageError, match="--pages"):
         probe("http://a.example", "--pages", "0")
+
+
+def test_a_probe_goes_through_a_list_of_proxies_or_those_of_the_store(
+    shop: ScriptedShop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with HttpProxy() as named, HttpProxy() as own:
+        (tmp_path / "named.txt").write_text(named.url)
+        assert probe(shop.url, "--name", "mugs", "--proxies", str(tmp_path / "named.txt"), stores=tmp_path) == 0
+        assert len(named.counted.requests) == len(shop.asked) > len(NAMES)
+        (tmp_path / "own.txt").write_text(own.url)
+        file = tmp_path / "mugs" / "store.toml"
+        file.write_text(file.read_text() + '\n[fetch.proxies]\nfile = "../own.txt"\n')
+        shop.asked.clear()
+        assert probe(shop.url, "--name", "mugs", "--dry-run", stores=tmp_path) == 0
+        assert len(own.counted.requests) == len(shop.asked) > len(NAMES)
+    (tmp_path / "empty.txt").write_text("# none")
+    shop.asked.clear()
+    for list_name, said in (
+        ("empty.txt", "expected at least one proxy"),
+        ("absent.txt", "can't be read: No such file"),
+    ):
+        assert probe(shop.url, "--proxies", str(tmp_path / list_name), stores=tmp_path) == 2
+        assert said in capsys.readouterr().err
+    assert shop.asked == []

@@ -316,3 +316,15 @@ def test_run_that_an_open_breaker_turned_away_is_blocked_not_failed() -> None:
 def test_blocked_run_without_a_visit_says_why_it_ended() -> None:
     end = Ending(finish_reason="blocked", outcomes={}, notes=["its probe failed"])
     assert judge(end) == (RunStatus.BLOCKED, "its probe failed", ExitCode.BLOCKED)
+
+
+def test_what_was_expected_and_is_missed_is_in_the_reason_and_changes_neither_status_nor_exit_code() -> None:
+    end = Ending(
+        finish_reason="finished", outcomes={Outcome.NEW: 1}, pages_known=1, pages_read=1, missed=("9 are few",)
+    )
+    assert judge(end) == (RunStatus.COMPLETE, "not as expected: 9 are few", ExitCode.COMPLETE)
+    held = judge(replace(end, held=1, held_why="why"))
+    assert (held[0], held[2]) == (RunStatus.HELD, ExitCode.HELD)
+    assert held[1].endswith("; not as expected: 9 are few")
+    stopped = judge(replace(end, signal=15))
+    assert "expected" not in stopped[1]

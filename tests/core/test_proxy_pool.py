@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storebot.core.proxy import Proxy
-from storebot.core.proxy_pool import DOUBTS, FAILED_S, LONGEST_S, ProxyPool
+from storebot.core.proxy_pool import DOUBTS, FAILED_S, LONGEST_S, ProxyPool, Rest, names
 
 A, B, C = (Proxy("http", host, 80, "me", "secret") for host in ("a.example", "b.example", "c.example"))
 
@@ -130,3 +130,49 @@ def test_a_proxy_is_next_exactly_when_one_is_in_service(steps: list[tuple[str, P
             pool.doubted(proxy, now)
         assert (pool.next(now) is None) == (pool.next_at() > now)
         assert pool.next(pool.next_at()) is not None
+
+
+NOW_MS = 1_800_000_000_000
+
+
+def test_a_ban_outlives_the_run_and_a_failure_does_not() -> None:
+    pool = ProxyPool([A, B, C], blocked_s=100)
+    for blocked_at in (0, 200):
+        pool.blocked(A, blocked_at)
+    pool.blocked(B, 0)
+    pool.failed(C, 200)
+    assert pool.rests(300, NOW_MS) == [
+        Rest("http://a.example:80 2744ccd1", NOW_MS + 100_000, 2),
+        Rest("http://b.example:80 2744ccd1", 0, 1),
+    ]
+    pool.served(B)
+    kept = pool.rests(300, NOW_MS)
+    assert [rest.name for rest in kept] == ["http://a.example:80 2744ccd1"]
+
+    later = ProxyPool([B, A], blocked_s=100)
+    later.remember([*kept, Rest("http://gone.example:80", NOW_MS * 2, 9)], 5_000, NOW_MS + 40_000)
+    assert [later.next(now) for now in (5_000, 5_059)] == [B, B]
+    assert later.told(5_059) == "1 of 2 proxies rest (1 blocked)"
+    later.blocked(B, 5_059)
+    assert later.next(5_061) == A
+    later.blocked(A, 5_061)
+    assert Rest("http://a.example:80 2744ccd1", 400_000, 3) in later.rests(5_061, 0), "its third rest in a row"
+
+
+def test_a_ban_by_a_clock_that_was_wrong_ends_within_a_day() -> None:
+    pool = ProxyPool([A])
+    pool.remember([Rest(names([A])[A], NOW_MS * 2, 1)], 0, NOW_MS)
+    assert pool.next_at() == LONGEST_S
+
+
+def test_names_say_neither_user_nor_password_and_tell_all_apart() -> None:
+    plain, other = Proxy("socks5", "2001:db8::1", 1080), Proxy("http", "a.example", 80, "somebody", "secret")
+    again = Proxy("http", "a.example", 80, "me", "another secret")
+    found = names([plain, A, other, again])
+    assert list(found.values()) == [
+        "socks5://[2001:db8::1]:1080",
+        "http://a.example:80 2744ccd1",
+        "http://a.example:80 729d7d63",
+        "http://a.example:80 2744ccd1 2",
+    ]
+    assert not any(secret in name for name in found.values() for secret in ("secret", "somebody", "me "))

@@ -6,40 +6,50 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Mapping
+from importlib import import_module
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import NamedTuple
 
 from tests.crawls.scrapy_process import ROOT, Crawl, pairs
 
 _FORK = multiprocessing.get_context("forkserver")
 # Not storebot.settings, which reads the environment: each crawl has its own. And nothing that installs a reactor.
+# Scrapy looks for its commands and spiders in all modules of these packages, whatever is run.
+_WALKED = ["scrapy.commands", "storebot.commands", "storebot.middlewares", "storebot.spiders"]
 _IMPORTED = [
+    *(f"{package}.{module.name}" for package in _WALKED for module in iter_modules(import_module(package).__path__)),
     "alembic.command",
+    "encodings.charmap",
+    "encodings.utf_8_sig",
     "scrapy.cmdline",
-    "scrapy.commands.check",
-    "scrapy.commands.shell",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.core.engine",
     "scrapy.downloadermiddlewares.cookies",
+    "scrapy.downloadermiddlewares.retry",
     "scrapy.downloadermiddlewares.robotstxt",
+    "scrapy.downloadermiddlewares.stats",
+    "scrapy.dupefilters",
+    "scrapy.extensions.closespider",
+    "scrapy.extensions.logcount",
+    "scrapy.extensions.memusage",
     "scrapy.extensions.remote_control",
     "scrapy.extensions.telnet",
+    "scrapy.pqueues",
     "scrapy.robotstxt",
-    "storebot.commands.crawl",
-    "storebot.commands.inspect",
+    "scrapy.squeues",
+    "scrapy.utils.test",
+    "storebot.db.planning",
     "storebot.extensions",
-    "storebot.middlewares.blocks",
-    "storebot.middlewares.redirects",
+    "storebot.fetch.http11",
     "storebot.pipelines",
-    "storebot.spiders.backfill",
-    "storebot.spiders.refresh",
     "twisted.internet.asyncioreactor",
 ]
 
 
 class Options(NamedTuple):
-    """One crawl of the demo store: what it prints is appended to the file ``output``.
+    """One crawl, of the demo store if of no other: what it prints is appended to the file ``output``.
 
     ``settings`` are given by ``-s``; those with a name in lower case are arguments of the phase, by ``-a``.
     """
@@ -50,11 +60,12 @@ class Options(NamedTuple):
     output: Path
     settings: Mapping[str, object]
     stores: Path | None = None
+    store: str = "demo"
 
 
 def start(options: Options) -> ForkServerProcess:
     """Start a crawl; the caller joins it, or kills it."""
-    argv = ["scrapy", "crawl", options.phase, "-a", "store=demo", "-a", f"base_url={options.base_url}"]
+    argv = ["scrapy", "crawl", options.phase, "-a", f"store={options.store}", "-a", f"base_url={options.base_url}"]
     for name, value in options.settings.items():
         argv += ["-a" if name.islower() else "-s", f"{name}={value}"]
     env = {
@@ -88,6 +99,13 @@ def crawl(options: Options, timeout_s: float = 120) -> Crawl:
     lines = [line for line in printed.splitlines() if line.startswith(f"{options.phase}: ")]
     line = lines[-1] if lines else ""
     return Crawl(code, line, printed, pairs(line))
+
+
+def crawl_store(phase: str, store: str, *, database: Path, stores: Path, base_url: str) -> Crawl:
+    """Run `crawl` without delays on a store of the folder ``stores``; ``database`` is a SQLite file."""
+    settings = {"DOWNLOAD_DELAY": 0, "LOG_LEVEL": "WARNING"}
+    output = database.with_suffix(".log")
+    return crawl(Options(phase, base_url, f"sqlite:///{database}", output, settings, stores, store))
 
 
 def _crawl(argv: list[str], env: dict[str, str], output: str) -> None:

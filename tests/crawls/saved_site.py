@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import mimetypes
 import re
@@ -66,6 +65,7 @@ class SavedSite:
         assert self._server is not None
         self._server.shutdown()
         self._server.server_close()
+        self._files.clear()  # tens of megabytes, that a handler's class would hold until the collector comes
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         """Change one saved page, by its file name; raises where that leaves it as it was."""
@@ -136,11 +136,9 @@ def _addresses(host: str) -> list[tuple[re.Pattern[bytes], str]]:
 
 def unpacked(archive: Path) -> dict[str, bytes]:
     """Return the files of a packed site by their path below its one folder."""
-    with zstandard.open(archive, "rb", dctx=zstandard.ZstdDecompressor(max_window_size=_WINDOW)) as packed:
-        content = io.BytesIO(packed.read())
-    with tarfile.open(fileobj=content) as tar:
-        files = [member for member in tar if member.isfile()]
-        return {member.name.partition("/")[2]: _read(tar, member) for member in files}
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
+    with zstandard.open(archive, "rb", dctx=unpacker) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        return {member.name.partition("/")[2]: _read(tar, member) for member in tar if member.isfile()}
 
 
 def _read(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

@@ -15,7 +15,7 @@ from tests.crawls.watched import Watched, path_of, store_file
 
 PRODUCTS = 40
 HOUR = 3_600_000
-AT_ONCE = {"STOREBOT_ERROR_BACKOFF_S": 0}
+AT_ONCE = {"STOREBOT_ERROR_BACKOFF_S": 0, "STOREBOT_COMMIT_S": 0.05}
 SELDOM = '[refresh]\ninterval = "90d"'  # nothing is due by itself
 _PAGE_TIMES = ("first_missed_at", "checked_at", "next_due_at", "delisted_at", "unnamed_since", "first_seen_at")
 

@@ -131,7 +131,7 @@ def test_run_that_was_closed_early_is_not_complete(fresh: Watched) -> None:
 def test_run_that_ran_out_of_time_is_not_complete(known: Watched) -> None:
     """Case M07."""
     known.shop.lie("slow", "/p/", delay_s=0.4)
-    done = known.forked("refresh", CLOSESPIDER_TIMEOUT=1, CONCURRENT_REQUESTS_PER_DOMAIN=2)
+    done = known.forked("refresh", CLOSESPIDER_TIMEOUT=3, CONCURRENT_REQUESTS=2)
     run = known.last_run()
     assert (done.exit_code, run["status"]) == (3, "interrupted")
     assert "closespider_timeout" in run["reason"]

@@ -10,7 +10,7 @@ from storebot.demo.running import DemoStore
 from storebot.items import Outcome
 from tests.crawls.watched import Watched, store_file
 from tests.inside import Place
-from tests.vendors.scraping_api import KEY, RENDERED_TOKENS, Failure, ScrapingApi
+from tests.vendors.scraping_api import KEY, PLAIN_TOKENS, RENDERED_TOKENS, Failure, ScrapingApi
 
 PRODUCTS, PAGE_SIZE = 6, 4
 CATALOGUE_PAGES = 5  # two with products, one past the end, and what proves it: decisions/0009
@@ -110,6 +110,19 @@ def test_a_key_that_is_missing_is_one_line_and_nothing_is_sent(
         "fetch.api.key_env: the environment variable FINEDATA_API_KEY isn't set: "
         "put the key of the scraping API into it\n"
     )
+
+
+def test_calls_that_are_billed_for_nothing_are_in_the_visits_and_in_the_books(tmp_path: Path, api: ScrapingApi) -> None:
+    """A call that failed, and one for a page that turned out to be a block page; neither is made twice."""
+    with DemoStore(products=2, page_size=PAGE_SIZE, guard="blocks_always") as shop, api:
+        api.failures.append(Failure(502, tokens=3))
+        fetch = API.replace('["api"]', '["http", "api"]').replace("render = true", "").format(url=api.endpoint)
+        crawled = inside(shop, tmp_path, fetch).crawl("backfill")
+    assert crawled.summary.outcomes == {Outcome.ERROR: 1, Outcome.BLOCKED: 1}
+    visits = sorted((one["outcome"], one["tier"], one["billed"]) for one in crawled.visits().values())
+    assert visits == [("blocked", "api", PLAIN_TOKENS), ("error", "api", 3)]
+    (of_api,) = crawled.rows("SELECT billed FROM spending WHERE tier = 'api'")
+    assert (of_api["billed"], api.billed.tokens) == (3 + PLAIN_TOKENS,) * 2
 
 
 def test_a_shop_that_speaks_http_2_alone_is_read_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ else:
 
 MB = 1024 * 1024
 GOOD = 60  # enough of them that the bad ones aren't most of the store
-TIMEOUT_S = 10  # what is slow by itself on a busy machine must not take that long
+TIMEOUT_S = 6  # what is slow by itself on a busy machine must not take that long
 STORE = """\
 [discover]
 sitemaps = ["/sitemap.xml"]

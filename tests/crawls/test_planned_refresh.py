@@ -94,7 +94,17 @@ def test_budget_of_40_finds_what_the_sitemap_tells_of_among_200_pages(known: Wat
     assert sum(map(len, visited.values())) == len(asked.paths("/p/"))
     kept = orjson.loads(known.last_run()["plan"])
     assert kept["requests"] <= BUDGET
-    assert kept["lanes"]["signal"] == len(visited["signal"])
+    told = told_by_cards(known)
+    assert told <= of_kind(truth, "price")
+    assert told
+    assert told.isdisjoint(visited["signal"]), "a card had told of it, and its page was asked because of lastmod"
+    assert len(visited["signal"]) <= kept["lanes"]["signal"] <= len(visited["signal"]) + len(told)
+
+
+def told_by_cards(watched: Watched) -> set[str]:
+    """Return the paths of the pages whose new price the last run has from their cards."""
+    query = "SELECT url FROM visits JOIN pages ON pages.id = page_id WHERE run_id = ? AND requests = 0"
+    return {path_of(row["url"]) for row in watched.rows(query, watched.last_run()["id"])}
 
 
 def known_outcomes(watched: Watched) -> dict[str, set[str]]:

@@ -112,7 +112,8 @@ def test_browser_goes_through_them_too_and_so_does_what_is_asked_beside_it(
     """Chromium knows no login for SOCKS5; and robots.txt, asked for plainly, must not show where the browser is."""
     chromium = chromium_path()
     first, second = first_and_second
-    watched = through(shop, tmp_path, first.url, second.url, tiers='tiers = ["browser"]')
+    quick = "[fetch.browser]\nwait_s = 2\nsettle_s = 0.1\n"  # for a block page that never goes away
+    watched = through(shop, tmp_path, first.url, second.url, tiers='tiers = ["browser"]', more=quick)
     shop.lie("blocks_first", "^/p/")
     done = watched.forked("backfill", STOREBOT_CHROMIUM=chromium, LOG_LEVEL="DEBUG", **ONE_BY_ONE)
     assert (done.exit_code, done.count("new")) == (0, PRODUCTS), done.stderr

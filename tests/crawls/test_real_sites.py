@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.crawls.forked import crawl_store
 from tests.crawls.goldens import Golden, goldens, plain
 from tests.crawls.real_shops import SHOPS, RealShop
 from tests.crawls.saved_site import SavedSite
-from tests.crawls.scrapy_process import Crawl, Row, changes, crawl, listings, pages, rows
+from tests.crawls.scrapy_process import Crawl, Row, changes, listings, pages, rows
 
 STORES = Path(__file__).with_name("stores")
 
@@ -48,7 +49,7 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with site:
 
         def run(phase: str) -> Crawl:
-            return crawl(phase, shop.name, database=database, stores=STORES, base_url=site.url)
+            return crawl_store(phase, shop.name, database=database, stores=STORES, base_url=site.url)
 
         backfill, found, first = run("backfill"), pages(database), listings(database)
         unchanged, second = run("refresh"), listings(database)
@@ -128,9 +129,9 @@ def test_with_etags_a_refresh_reads_only_the_edited_page(tmp_path: Path) -> None
     shop = next(shop for shop in SHOPS if shop.name == "woo-dabhobbies")
     database = tmp_path / "store.db"
     with SavedSite(shop.name, etags=True) as site:
-        crawl("backfill", shop.name, database=database, stores=STORES, base_url=site.url)
+        crawl_store("backfill", shop.name, database=database, stores=STORES, base_url=site.url)
         site.edit(shop.edits[0].file, shop.edits[0].apply)
-        done = crawl("refresh", shop.name, database=database, stores=STORES, base_url=site.url)
+        done = crawl_store("refresh", shop.name, database=database, stores=STORES, base_url=site.url)
     assert done.exit_code == 0, done.stderr
     assert (done.count("not_modified"), done.count("changed"), done.count("checked")) == (101, 1, 102)
     assert (done.count("rows"), done.count("changes")) == (1, 1)
@@ -144,7 +145,7 @@ def test_listed_products_whose_pages_are_all_gone_are_known_and_no_success(tmp_p
         {f"catalogue/page-{n + 1}.html": f"catalogue/page-{n}.html" if n > 1 else "index.html" for n in range(1, 50)}
     )
     with site:
-        done = crawl("backfill", site.name, database=database, stores=STORES, base_url=site.url)
+        done = crawl_store("backfill", site.name, database=database, stores=STORES, base_url=site.url)
     asked = Counter({target: count for (target, status), count in site.answered.items() if "_" in target})
     assert done.count("checked") == done.count("missing") == 980
     assert len(pages(database)) == 980

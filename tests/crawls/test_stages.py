@@ -17,7 +17,7 @@ from storebot.demo.running import DemoStore
 from storebot.stages import chosen, load_stages
 from storebot.stages.running import run_stage
 from storebot.stages.tally import Tally
-from tests.crawls import scrapy_process
+from tests.crawls.forked import crawl_store
 from tests.crawls.watched import Watched, store_file
 
 PRODUCTS, SEED = 24, 7
@@ -68,7 +68,7 @@ def test_two_shops_that_share_gtins_are_matched_listing_by_listing(tmp_path: Pat
         watched = Watched(shop, tmp_path / "store.db", north)
         assert watched.forked("backfill").exit_code == 0
         small.advance(price=3)
-        crawled = scrapy_process.crawl("backfill", "south", database=watched.database, stores=north, base_url=small.url)
+        crawled = crawl_store("backfill", "south", database=watched.database, stores=north, base_url=small.url)
         assert crawled.exit_code == 0, crawled.stderr
     tallies = staged(watched)
     assert {tally.failed for tally in tallies.values()} == {0}

@@ -164,6 +164,40 @@ def test_cookies_are_enough_where_a_shop_needs_cookies(tmp_path: Path) -> None:
     assert known(watched) == {("catalogue", "http"): "in use", ("product", "http"): "in use"}
 
 
+@pytest.mark.parametrize("by", ["page", "script"])
+def test_cookies_are_enough_where_a_page_reloads_itself_for_them(tmp_path: Path, by: str) -> None:
+    """Whether a meta element or a script wants that: what it's for came in a header."""
+    with DemoStore(products=PRODUCTS, page_size=10) as shop:
+        shop.lie("needs_cookies", "^/p/", by=by)
+        watched = store(shop, tmp_path, "http", "browser", STOREBOT_CHROMIUM=chromium_path())
+        first, second = backfill(watched), refresh(watched)
+    assert_complete(first, "new")
+    assert_complete(second, "not_modified")
+    for read in (first, second):
+        assert read.served == [("http", None)] * PRODUCTS
+        assert read.requests == [2] + [1] * (PRODUCTS - 1)
+        assert read.pages == {"http": Counter(requests=PRODUCTS + 1, cost_micro=(PRODUCTS + 1) * 100)}
+    assert first.seen.total == PRODUCTS + 1 + DISCOVERY
+    assert second.seen.by("status") == {200: 1, 304: PRODUCTS}, "the same page again, with its validators"
+    assert watched.count("SELECT count(*) FROM blocks") == 0, "nobody was blocked"
+    assert known(watched) == {("catalogue", "http"): "in use", ("product", "http"): "in use"}
+
+
+def test_a_browser_gets_the_cookie_that_a_script_makes(tmp_path: Path) -> None:
+    with DemoStore(products=PRODUCTS, page_size=10) as shop:
+        shop.lie("needs_cookies", "^/p/", by="cookie_by_script")
+        watched = store(shop, tmp_path, "http", "browser", STOREBOT_CHROMIUM=chromium_path())
+        first = backfill(watched)
+    assert_complete(first, "new")
+    steps = "http: no product, and its script sets a cookie, and reloads it"
+    assert first.served == [("browser", steps)] * PATIENCE + [("browser", None)] * REST
+    assert first.requests == [3, *[2] * (PATIENCE - 1), *[1] * REST], (
+        "each page by HTTP, and the first twice by browser"
+    )
+    assert first.pages["http"] == Counter(requests=PATIENCE, cost_micro=PATIENCE * 100)
+    assert first.pages["browser"]["requests"] == PRODUCTS + 1
+
+
 def test_http_2_reads_a_shop_that_needs_it_and_http_again_when_that_works(tmp_path: Path) -> None:
     """The whole life of a ladder: learned, remembered, probed in vain, probed with success, taken again."""
     with DemoStore(products=PRODUCTS, page_size=10, https=True, guard="needs_http2") as shop:
@@ -322,9 +356,11 @@ def test_a_second_proxy_is_let_in_where_the_first_is_blocked(tmp_path: Path) -> 
     assert first.seen.by("address", "product") == {"127.0.0.2": 1, "127.0.0.3": PRODUCTS}
     assert first.pages == {"http": Counter(requests=PRODUCTS + 1, cost_micro=(PRODUCTS + 1) * 100)}
     assert_complete(second, "not_modified")
-    assert second.seen.by("address") == {"127.0.0.2": PRODUCTS}, "another day, another cookie jar"
+    assert second.seen.by("address") == {"127.0.0.3": PRODUCTS}, "a run later the first still rests"
     assert second.pages == {"http": Counter(requests=PRODUCTS, cost_micro=PRODUCTS * 100)}
     assert {tier for tier, _ in first.served + second.served} == {"http"}
+    kept = watched.rows("SELECT store, name, blocks, rests_until > 0 AS rests FROM proxies")
+    assert kept == [{"store": "demo", "name": one.url, "blocks": 1, "rests": 1}]
 
 
 @pytest.fixture
@@ -374,16 +410,17 @@ def test_a_shop_that_blocks_always_is_asked_little_and_then_nothing(tmp_path: Pa
         assert first.unvisited <= 2, "one more page was on its way"
         assert first.served[:PATIENCE] == [("api", "http: blocked (cloudflare)")] * PATIENCE
         assert set(first.served[PATIENCE:]) == {("http", None)}
-        assert first.requests == [4] * PATIENCE + [2] * (blocked - PATIENCE)
+        assert first.requests == [3] * PATIENCE + [2] * (blocked - PATIENCE), "a call that is billed isn't made twice"
         assert first.pages["http"]["cost_micro"] == (2 * blocked + first.unvisited) * 100
-        assert first.pages["api"]["billed"] == api.billed.tokens == 2 * PATIENCE
+        assert first.pages["api"]["billed"] == api.billed.tokens == PATIENCE
+        assert first.pages["api"]["cost_micro"] == PATIENCE * 2000
         assert known(watched)["product", "http"] == known(watched)["product", "api"] == "left"
         assert watched.count("SELECT count(*) FROM listings") == 0
 
         turned_away = watched.forked("refresh")
         assert (turned_away.exit_code, shop.requests().total) == (4, 0)
         assert "its circuit breaker is open until" in turned_away.stderr
-        assert len(api.billed.urls) == 2 * PATIENCE
+        assert len(api.billed.urls) == PATIENCE
 
         watched.execute("UPDATE stores SET breaker_until = 1")
         assert watched.forked("backfill").exit_code == 4

@@ -14,6 +14,7 @@ from storebot.core.gate_limits import Limits
 from storebot.core.gate_tally import Tally
 from storebot.core.planner.hazard import Flag
 from storebot.core.record import hashed
+from storebot.db import promotion
 from storebot.db import visits as saving
 from storebot.db.cards import currency_of
 from storebot.db.database import Database
@@ -301,6 +302,19 @@ def test_cards_that_show_what_is_published_are_counted_by_the_gate(database: Dat
     assert (gate.tally.seen, gate.tally.changed) == (40, 1)
 
 
+def test_price_of_a_card_that_was_held_and_is_published_leaves_no_hint(database: Database) -> None:
+    """Its page was due at once for what nobody knew: now it's known, and needs no request of its own."""
+    names = [str(number) for number in range(40)]
+    gate = Gate(Limits(), Tally(), ())
+    shop = Shop(database, *names, proven=True, gate=gate)
+    shop.save(view(*map(card, names), at=LATER))
+    (one, *_) = saved = shop.save(view(card("0", 1500), *map(card, names[1:]), at=LATER + HOUR))
+    assert (one.outcome, shop.page("0")["signal"]) == (Outcome.HELD, Flag.DIFFERS)
+    saving.count(gate, saved)
+    assert [one.outcome for some in promotion.promote(database, shop.run, gate) for one in some] == [Outcome.CHANGED]
+    assert (shop.page("0")["signal"], shop.page("0")["carded_at"]) == (Flag.NONE, LATER + HOUR)
+
+
 def test_stock_is_a_hint_where_prices_are_believed(database: Database) -> None:
     shop = Shop(database, "1", proven=True)
     shop.save(view(card("1"), at=LATER))
@@ -380,3 +394,22 @@ def test_a_card_of_a_missing_page_does_not_bring_it_back(database: Database) -> 
     shop.save(unparsed(target, Outcome.MISSING, at=LATER + 1))
     shop.save(view(card("1", 1500), at=LATER + HOUR))
     assert (shop.only(listings)["status"], shop.only(listings)["price_minor"]) == ("missing", 1999)
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["one batch", "two"])
+@pytest.mark.parametrize("first", ["card", "sitemap"])
+def test_an_entry_that_moved_and_a_card_that_tells_why_leave_no_signal_in_either_order(
+    database: Database, first: str, at_once: bool
+) -> None:
+    shop = Shop(database, "1", proven=True)
+    shop.save(view(card("1"), at=NOW + HOUR))
+    told = view(card("1", 1777), at=LATER)
+    moved = "2027-01-15T10:00:00+00:00"  # an hour and a half after the last look
+    entry = Discovered("http://shop.example/p/1", "https://shop.example/p/1", moved)
+    sitemap = CatalogPage(store=STORE, walk="sitemap", number=1, url="s", at_ms=LATER, found=(entry,), checkpoint=False)
+    records = (told, sitemap) if first == "card" else (sitemap, told)
+    for some in (records,) if at_once else ((one,) for one in records):
+        shop.save(*some)
+    page = shop.page("1")
+    assert (page["carded_at"], page["sitemap_lastmod"]) == (LATER, moved)
+    assert page["signal"] == Flag.NONE

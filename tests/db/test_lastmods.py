@@ -39,6 +39,13 @@ def signal(shop: LearningWorker, name: str = "1") -> int:
 
 
 class TestSignals:
+    def test_entry_that_moved_because_of_what_a_card_has_told_is_no_signal(self, shop: LearningWorker) -> None:
+        """A run may read the catalogue before the sitemap."""
+        shop.set_page("1", listed_at=NOW + 2 * HOUR, carded_at=NOW + 2 * HOUR)
+        shop.set_page("2", listed_at=NOW + 2 * HOUR)
+        shop.sitemap("1", "2", lastmod=text(NOW + HOUR), at=NOW + 2 * HOUR)
+        assert (signal(shop), signal(shop, "2")) == (Flag.NONE, Flag.CHECKED)
+
     @pytest.mark.parametrize(
         ("lastmod", "flag"),
         [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
+from storebot.core.planner.hazard import Flag
 from storebot.core.planner.lanes import Lane
 from storebot.core.planner.planned import PlannedRun
 from storebot.db.database import Database
@@ -27,6 +28,8 @@ class Plan:
         self.shop = LearningWorker(database, planned=True)
         self.shop.known(*"0123456789", at=NOW)
         self.left, self.flagged, self.given = budget, list[int](), list[str]()
+        for name in lanes.get("signal", ""):
+            self.shop.set_page(name, signal=Flag.LASTMOD.value)
         plan = PlannedRun(
             budget=budget,
             seed=1,
@@ -109,6 +112,15 @@ def test_page_that_was_looked_at_since_is_passed_over(plan: Callable[..., Plan])
     one = plan(3, hazard="012")
     one.shop.set_page("1", checked_at=NOW + DAY + 5)
     assert one.all() == ["0 hazard", "2 hazard", "3 hazard"]
+
+
+def test_page_whose_card_has_told_its_change_since_isnt_asked_because_of_the_signal(plan: Callable[..., Plan]) -> None:
+    one = plan(4, signal="012", hazard="34")
+    for name in "135":  # 5 is in no lane: it'd be the next one
+        one.shop.set_page(name, signal=Flag.NONE.value, carded_at=NOW + DAY + 5, next_due_at=0)
+    assert one.all() == ["0 signal", "2 signal", "3 hazard", "4 hazard"]
+    one.left = 9
+    assert not {"1 hazard", "5 hazard"} & set(one.all())
 
 
 def test_page_that_is_gone_or_claimed_by_now_is_passed_over(plan: Callable[..., Plan]) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
 from storebot.core.planner.hazard import Flag
 from storebot.core.planner.lanes import Lane
 from storebot.core.planner.planned import PlannedRun
-from storebot.db import knowledge
+from storebot.db import knowledge, views
 from storebot.db.database import Database
 from storebot.db.following import addresses, date_anew
 from storebot.db.knowledge import Memory
@@ -66,6 +66,25 @@ def add(conn: Connection, count: int = 1, first: int = 1, **values: Any) -> list
 
 def plan(conn: Connection, budget: int, **how: Any) -> PlannedRun:
     return make_plan(conn, STORE, budget, **{"now_ms": NOW, "seed": 7, **how})
+
+
+def test_catalogue_pages_that_are_seen_anyway_are_not_planned(conn: Connection) -> None:
+    """What a run's discovery looks at needs no second request; and its cards are then known."""
+    add(conn, 60, view_id=lambda page_id: 1 + page_id % 3, listed_at=NOW - DAY)
+    assert set(plan(conn, 20).views) == {1, 2, 3}
+    assert set(plan(conn, 20, seen=[1, 3, 99]).views) == {2}
+    assert plan(conn, 20, seen=[1, 3]).differ < plan(conn, 20).differ
+
+
+def test_heads_of_the_catalogue_are_the_first_pages_of_each_walk(conn: Connection) -> None:
+    row = {"store": STORE, "url": "u", "viewed_at": NOW, "cards": 0, "shown": "[]"}
+    rows = [row | {"walk": walk, "number": number} for walk in ("a", "b", "c") for number in (1, 2, 3)]
+    conn.execute(insert(catalogue_views), rows)
+    found = conn.execute(select(catalogue_views.c.walk, catalogue_views.c.number, catalogue_views.c.id))
+    ids = {(walk, number): view_id for walk, number, view_id in found}
+    heads = views.of_heads(conn, STORE, views.Heads(("a", "c"), 1, 2))
+    assert set(heads) == {ids[walk, number] for walk in ("a", "c") for number in (1, 2)}
+    assert views.of_heads(conn, STORE, views.Heads(("a",), 1, 0)) == []
 
 
 def planned(found: PlannedRun) -> list[int]:

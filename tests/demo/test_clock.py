@@ -102,6 +102,12 @@ def test_vanished_products_are_gone_and_new_ones_come_last() -> None:
     assert all(shop.product(number) is None for number in gone)
 
 
+def test_exactly_the_products_that_are_named_change() -> None:
+    shop = shop_of(variant_share=0)
+    changes = advance(shop, Step(price=1, title=1, vanished=1, ids=(7, 5, 9)))
+    assert {change.id: change.kind for change in changes} == {7: "title", 5: "price", 9: "vanished"}
+
+
 def test_prices_move_by_too_little_to_look_wrong() -> None:
     shop = shop_of(variant_share=0)
     for _ in range(20):
@@ -119,6 +125,9 @@ def test_prices_move_by_too_little_to_look_wrong() -> None:
         Step(vanished=1, vanished_status=500),
         Step(hours=0),
         Step(appeared=-1),
+        Step(price=1, ids=(1, 2)),
+        Step(price=2, ids=(1, 1)),
+        Step(price=1, ids=(81,)),
     ],
 )
 def test_an_impossible_step_is_refused_and_nothing_moves(step: Step) -> None:

@@ -52,7 +52,7 @@ def test_or_with_a_page_that_reloads_itself() -> None:
     assert (first.status, first.headers["Set-Cookie"]) == (200, "entry=1; Path=/")
     assert b'http-equiv="refresh"' in first.body
     assert get(cookies={"entry": "1"}) == TRUTH
-    with pytest.raises(ConfigurationError, match="choose one of redirect, page"):
+    with pytest.raises(ConfigurationError, match="choose one of redirect, page, script"):
         guarded("needs_cookies", by="magic")
 
 

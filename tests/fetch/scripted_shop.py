@@ -29,7 +29,7 @@ onbeforeunload = event => { event.preventDefault(); return 'stay'; };
 document.body.innerHTML = `<h1>confirmed: ${said}</h1>`;
 </script>"""
 CHALLENGE = """<!doctype html><title>Just a moment...</title><h1>Checking your browser</h1><script>
-setTimeout(() => { document.cookie = 'passed=1'; location.reload(); }, 200);
+window._cf_chl_opt = {}; setTimeout(() => { document.cookie = 'passed=1'; location.reload(); }, 500);
 </script>"""
 WORKER = """<!doctype html><h1>none</h1><script>
 navigator.serviceWorker.register('/sw.js').catch(() => 0).then(async () => {
@@ -44,7 +44,8 @@ navigator.sendBeacon('{secret}/beacon'); new Image().src = '{secret}/image.png';
 const worker = new Worker(URL.createObjectURL(new Blob([`fetch('{secret}/worker', {{mode: 'no-cors'}})`])));
 fetch('/hop?to={secret}/hop', {{mode: 'no-cors'}}).then(() => told('hop'), () => 0);
 </script>"""
-STATUS = {"/gone": 404, "/busy": 503}
+STUCK_CHALLENGE = "<!doctype html><title>Just a moment...</title><script>window._cf_chl_opt = {}</script>"
+STATUS = {"/gone": 404, "/busy": 503, "/p/refused": 403}
 PAGES = {
     "/p/1": FINAL,
     "/p/skeleton": SKELETON,
@@ -55,6 +56,10 @@ PAGES = {
     "/refresh": "<meta http-equiv=refresh content='0; url=result'>first",
     "/consent": "<h1>Consent</h1><script>setTimeout(() => location.replace('/result'), 150)</script>",
     "/result": FINAL,
+    "/p/refused": STUCK_CHALLENGE + "<p>text</p>" * 80,
+    "/p/stuck-challenge": STUCK_CHALLENGE + "<p>text</p>" * 80,
+    "/p/robot": "<!doctype html><title>Robot Check</title><form action='/errors/validateCaptcha'></form>"
+    + "<p>text</p>" * 80,
     "/gone": "<title>Gone</title><h1>Gone</h1>",
     "/dialogs": DIALOGS,
     "/assets": ASSETS,
@@ -176,7 +181,15 @@ class ScriptedShop(Served):
         return _html(f"<h1>{said or 'none'}</h1>")
 
     async def _get_challenge(self, request: web.Request) -> web.Response:
-        return _html(FINAL) if "passed" in request.cookies else _html(CHALLENGE, 403)
+        status = int(request.query.get("status", "403"))
+        return _html(FINAL) if "passed" in request.cookies else _html(CHALLENGE, status)
+
+    async def _get_p_cookie_first(self, request: web.Request) -> web.Response:
+        if "entry" in request.cookies:
+            return _html(FINAL)
+        answer = _html("<!doctype html><meta http-equiv=refresh content=1><h1>One moment</h1>")
+        answer.set_cookie("entry", "1")
+        return answer
 
     async def _get_site_css(self, request: web.Request) -> web.Response:
         return _cached("@font-face {font-family: x; src: url(/x.woff2)} h1 {font-family: x}", "text/css")

@@ -88,9 +88,22 @@ def test_an_identity_comes_through_its_proxy(shop: ScriptedShop, chromium: Chrom
             browser.get(f"{shop.url}/p/1", identity=Identity(8, read_proxy("socks5://me:secret@h:1")))
 
 
+@pytest.mark.parametrize("guarded", [True, False])
 @pytest.mark.parametrize("path", ["hop", "later"])
-def test_a_page_does_not_lead_into_a_private_network(shop: ScriptedShop, chromium: Chromium, path: str) -> None:
-    """The browser is asked to go there by a redirect; the shop is on the internet, by way of a proxy."""
+def test_a_page_does_not_lead_into_a_private_network(
+    shop: ScriptedShop,
+    chromium: Chromium,
+    path: str,
+    guarded: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The browser is asked to go there by a redirect; the shop is on the internet, by way of a proxy.
+
+    One that can reach a guard of this process reaches nothing else; of others workers and WebSockets aren't seen.
+    """
+    if not guarded:  # as one in a container: its loopback is another
+        monkeypatch.setattr("storebot.fetch.browsing.guarded._NOWHERE", ("169.254.0.1", 81))
     from tests.fetch.test_browser_network import HttpInternet
 
     with (
@@ -104,6 +117,8 @@ def test_a_page_does_not_lead_into_a_private_network(shop: ScriptedShop, chromiu
         found = browser.get(f"http://shop.example/reaching?to={secret.url}", identity=identity, page_type=None)
         assert "fetch" not in title(found)
         assert not {"/fetch", "/frame", "/hop", "/image.png", "/beacon"} & secret.asked.keys()
+        assert not (guarded and secret.asked), "not by workers and WebSockets either"
+    assert ("can't reach this process" in caplog.text) is not guarded
 
 
 def test_a_browser_that_is_not_there_is_said_once(shop: ScriptedShop) -> None:

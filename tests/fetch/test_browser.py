@@ -32,7 +32,7 @@ from storebot.fetch.browsing.agent import whole_agent
 from storebot.fetch.browsing.rendering import Renderer
 from storebot.fetch.browsing.visitor import visitor_of
 from storebot.fetch.handler import check_tiers
-from storebot.items import PageType, Tier
+from storebot.items import PageType, Spent, Tier
 from storebot.responses import page_of
 from tests.fetch.fetching import store_of
 from tests.fetch.rendered import Rendered, browser_processes, store_at
@@ -125,9 +125,31 @@ def test_without_anything_to_wait_for_the_final_document_is_found_too(browser: R
 
 
 def test_a_challenge_is_given_the_time_to_pass(browser: Rendered, shop: ScriptedShop) -> None:
-    for identity, page_type in ((Identity(21), PageType.PRODUCT), (Identity(22), None)):
-        found = browser.get(f"{shop.url}/challenge", identity=identity, page_type=page_type)
+    visits = ((403, PageType.PRODUCT), (403, None), (200, PageType.PRODUCT), (200, None))
+    for number, (status, page_type) in enumerate(visits):
+        url = f"{shop.url}/challenge?status={status}"
+        found = browser.get(url, identity=Identity(21 + number), page_type=page_type)
         assert (found.status, title(found)) == (200, "Mug")
+
+
+def test_a_page_that_reloads_itself_for_its_cookie_is_waited_for(browser: Rendered, shop: ScriptedShop) -> None:
+    found = other(browser, f"{shop.url}/p/cookie-first")
+    assert (title(found), shop.asked["/p/cookie-first"]) == ("Mug", 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "most_ms"),
+    [("refused", 403, 4000), ("stuck-challenge", 200, 4000), ("robot", 200, 3000), ("nowhere", 404, 3000)],
+)
+def test_on_what_plainly_is_no_product_nothing_is_waited_for(
+    browser: Rendered, shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch, path: str, status: int, most_ms: int
+) -> None:
+    """A challenge has its time to pass, and nothing more; a captcha, a refusal and a 404 have none."""
+    monkeypatch.setattr("storebot.fetch.browsing.rendering.CHALLENGE_S", 0.6)
+    spent = Spent()
+    found = hurried(browser, shop, f"{shop.url}/p/{path}", 'wait_for = [".price"]\nwait_s = 15', spent=spent)
+    assert found.status == status
+    assert spent.browser_ms < most_ms
 
 
 def test_a_rendered_page_is_utf_8_whatever_its_header_says(browser: Rendered, shop: ScriptedShop) -> None:
@@ -205,13 +227,13 @@ def test_a_selector_that_is_none_is_an_error_at_once(browser: Rendered, shop: Sc
         hurried(browser, shop, f"{shop.url}/p/1", 'wait_for = ["..price"]')
 
 
-def hurried(browser: Rendered, shop: ScriptedShop, url: str, keys: str) -> Response:
+def hurried(browser: Rendered, shop: ScriptedShop, url: str, keys: str, **meta: Any) -> Response:
     """Fetch a page in the browser that is open, with other keys of ``[fetch.browser]``."""
     renderer = Renderer(store_at(shop.url, f"[fetch.browser]\n{keys}"), Tier.BROWSER, 1_000_000)
     browsers = browser.handler._tiers[Tier.BROWSER]._browsers  # type: ignore[attr-defined]
 
     async def fetched() -> Response:
-        request = browser.request(url)
+        request = browser.request(url, **meta)
         async with browsers.lent(visitor_of(request)) as (tabs, _):
             return await renderer.fetch(tabs, request)
 

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from storebot.core.proxy import read_proxy
+from storebot.exceptions import ConfigurationError
 from storebot.guest import Guest
 from storebot.guest import guest as guest_module
 from tests.hostile import Answer as HostileAnswer
 from tests.hostile import HostileShop, dripping, endless, page
 from tests.scripted import Answer, ScriptedShop, product
+from tests.vendors.proxies import HttpProxy
 
 
 class Clock:
@@ -52,6 +55,56 @@ def test_page_is_asked_for_under_our_own_name_with_robots_first(guest: Guest, sh
     assert (answer.page.status, answer.page.url) == (200, f"{shop.url}/p/1")
     assert shop.paths() == ["/robots.txt", "/p/1"]
     assert {one.headers["user-agent"] for one in shop.asked} == {"storebot/test (+me@example.org)"}
+
+
+def through(clock: Clock, *proxies: str) -> Guest:
+    found = [read_proxy(url) for url in proxies]
+    return Guest("storebot/test", "storebot", 0, proxies=found, sleep=clock.sleep, clock=clock.read)
+
+
+def test_everything_goes_through_the_proxies_and_nothing_without(
+    clock: Clock, shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is down, one refuses the password: the third serves, and goes on. The environment has no say."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
+    shop.says("/p/1", product())
+    with HttpProxy() as down, HttpProxy("me", "secret") as wrong, HttpProxy("me", "s3cret!") as proxy:
+        down.down = True
+        guest = through(clock, down.url, wrong.url.replace("secret", "guess"), proxy.url)
+        answers = [guest.get(f"{shop.url}/p/{number}") for number in (1, 2)]
+        assert (down.counted.connections, wrong.counted.refused) == (1, 1), "each once, for robots.txt"
+        assert proxy.counted.requests == [f"{shop.url}{path}" for path in ("/robots.txt", "/p/1", "/p/2")]
+    assert [answer.page and answer.page.status for answer in answers] == [200, 404]
+    assert not any("proxy-authorization" in one.headers for one in shop.asked)
+
+
+def test_a_shop_with_tls_is_reached_through_a_tunnel(clock: Clock) -> None:
+    with HttpProxy("me", "secret") as proxy:
+        answer = through(clock, proxy.url).get("https://127.0.0.1:9/p/1")
+        assert (set(proxy.counted.tunnels), proxy.counted.refused) == ({"127.0.0.1:9"}, 0)
+    assert "Tunnel connection failed: 502" in answer.problem
+
+
+def test_where_no_proxy_works_nothing_is_sent_and_no_password_is_told(clock: Clock, shop: ScriptedShop) -> None:
+    with HttpProxy("me", "secret") as proxy:
+        answer = through(clock, proxy.url.replace("secret", "guess")).get(f"{shop.url}/p/1")
+    assert answer.problem.endswith(f"the proxy http://127.0.0.1:{proxy.port} answers 407: it refuses the login")
+    assert "guess" not in answer.problem
+    assert shop.asked == []
+    with pytest.raises(ConfigurationError, match="none of the 1 proxies is a plain one"):
+        through(clock, "socks5://me:secret@127.0.0.1:9")
+
+
+def test_the_environments_proxy_is_used_where_none_is_named(
+    shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HttpProxy() as proxy:
+        proxy.hosts["shop.test"] = ("127.0.0.1", int(shop.url.rpartition(":")[2]))
+        monkeypatch.setenv("http_proxy", proxy.url)
+        own = Guest("storebot/test", "storebot", 0)
+        assert own.get("http://shop.test/p/1").page is not None
+        assert proxy.counted.requests == ["http://shop.test/robots.txt", "http://shop.test/p/1"]
 
 
 def test_pause_lies_between_any_two_requests(guest: Guest, shop: ScriptedShop, clock: Clock) -> None:

@@ -18,7 +18,8 @@ from storebot.core.normalise import Context, normalise
 from storebot.core.page import Page
 from storebot.core.parsing.reading import identity, read_product
 from storebot.stores import load_store
-from tests.crawls.scrapy_process import ROOT, Crawl, Row, changes, crawl, listings
+from tests.crawls.forked import crawl_store
+from tests.crawls.scrapy_process import ROOT, Crawl, Row, changes, listings
 from tests.live.running import Edit, Offer, OscarShop
 
 pytestmark = pytest.mark.timeout(400)  # the first test has all the crawls in it
@@ -91,7 +92,7 @@ def crawled(shop: OscarShop, tmp_path_factory: pytest.TempPathFactory) -> Crawle
 
     def run(phase: str) -> Step:
         database = folder / "store.db"
-        done = crawl(phase, "probed", database=database, stores=folder / "stores")
+        done = crawl_store(phase, "probed", database=database, stores=folder / "stores", base_url=shop.url)
         return Step(done, shop.offers, listings(database), changes(database, int(done.fields["run"])))
 
     key = shop.url.replace("http:", "https:")

@@ -110,6 +110,39 @@ def test_what_passes_by_itself_burns_no_identity(shop: ScriptedShop, place: Plac
     assert [one.headers.get("cookie") for one in shop.requests("/p/1")] == ["session=old"] * 2
 
 
+def reloading(text: str = "One moment.", **headers: str) -> Answer:
+    body = f"<html><title>Shop</title><p>{text}</p><script>location.reload()</script></html>"
+    return Answer(body.encode(), headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+@pytest.mark.parametrize("text", ["One moment.", "Please allow cookies for our shop. " * 30])
+def test_page_that_gives_a_cookie_and_reloads_itself_is_asked_for_again_with_it(
+    shop: ScriptedShop, place: Place, text: str
+) -> None:
+    shop.says("/p/1", reloading(text, Set_Cookie="entry=1; Path=/"), product())
+    done = place.crawl("backfill")
+    assert done.summary.outcomes == {Outcome.NEW: 1}
+    assert [one.headers.get("cookie") for one in shop.requests("/p/1")] == [None, "entry=1"]
+    assert done.visits()["/p/1"]["requests"] == 2
+    assert done.rows("SELECT * FROM blocks") == []
+
+
+def test_that_is_done_once_and_only_for_a_cookie(shop: ScriptedShop, place: Place) -> None:
+    """A second such page is what it is: here an empty one, which is tried once more."""
+    shop.says("/all", listing("/p/1", "/p/2"))
+    shop.says("/p/1", reloading(Set_Cookie="entry=1; Path=/")).says("/p/2", reloading())
+    done = place.crawl("backfill")
+    assert done.summary.outcomes == {Outcome.BLOCKED: 2}
+    assert [len(shop.requests(path)) for path in ("/p/1", "/p/2")] == [3, 2]
+
+
+def test_product_that_knows_how_to_reload_itself_is_a_product(shop: ScriptedShop, place: Place) -> None:
+    body = product().body.replace(b"</body>", b"<script>location.reload()</script></body>")
+    shop.says("/p/1", Answer(body, headers={"Set-Cookie": "entry=1; Path=/"}))
+    assert place.crawl("backfill").summary.outcomes == {Outcome.NEW: 1}
+    assert len(shop.requests("/p/1")) == 1
+
+
 def test_retry_has_another_cookie_jar(shop: ScriptedShop, place: Place) -> None:
     shop.says("/all", listing("/p/1", Set_Cookie="session=old; Path=/"))
     shop.says("/p/1", challenge(Set_Cookie="banned=1; Path=/"), product())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from scrapy.exceptions import DownloadTimeoutError
+from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 from scrapy.http import Request
 
 from storebot.core.rung import DAY_MS, FIRST_WAIT_MS
@@ -22,7 +24,7 @@ from storebot.middlewares.ladder import LadderMiddleware
 from storebot.request_ladder import RequestLadder
 from storebot.run import Run
 from storebot.stores.writing import checked
-from tests.inside import Crawled, Place, store_folder
+from tests.inside import Crawled, Place, hurry, store_folder
 from tests.scripted import FILLER, Answer, Asked, ScriptedShop, challenge, listing, product
 from tests.vendors.scraping_api import KEY, Failure, ScrapingApi
 
@@ -55,11 +57,15 @@ class GuardedShop(ScriptedShop):
     def __init__(self) -> None:
         super().__init__()
         self.guard: dict[str, Answer] = {}
+        self.tarpit_s = 0.0  # how long such a client waits for its answer
 
     def answer(self, asked: Asked) -> Answer:
         truth = super().answer(asked)
         if EGRESS_HEADER.lower() in asked.headers:
             return truth
+        if self.tarpit_s and asked.path.startswith("/p/"):
+            time.sleep(self.tarpit_s)
+            return Answer(status=0)
         return next((answer for start, answer in self.guard.items() if asked.path.startswith(start)), truth)
 
 
@@ -291,7 +297,7 @@ def test_a_browser_that_ran_the_scripts_in_vain_has_failed_and_the_next_tier_tha
     text += '[fetch.attached]\nendpoint = "http://127.0.0.1:9222"\n'
     store = checked("shop", text)
     ladder = RequestLadder(store, clock=lambda: 1, count=lambda name: None)
-    middleware = LadderMiddleware(cast("Run", SimpleNamespace(store=store, ladder=ladder)))
+    middleware = LadderMiddleware(cast("Run", SimpleNamespace(store=store, ladder=ladder, may_retry=lambda kind: True)))
     request = Request("http://shop.example/p/1", meta={"page_type": PageType.PRODUCT, "tier": Tier.BROWSER})
     error = RenderFailed(f"{request.url}: not rendered after 15 s: .price isn't there")
     again = middleware.process_exception(request, error)
@@ -299,8 +305,36 @@ def test_a_browser_that_ran_the_scripts_in_vain_has_failed_and_the_next_tier_tha
     assert again.meta["tier"] is Tier.ATTACHED
     assert again.meta["spent"].steps == ["browser: not rendered after 15 s: .price isn't there"]
     assert [(rung.tier, rung.failures) for rung in ladder.rungs] == [(Tier.BROWSER, 1)]
-    assert middleware.process_exception(request, DownloadTimeoutError("60 s")) is None
+    assert middleware.process_exception(request, DownloadFailedError("it broke off")) is None
+    once_more = middleware.process_exception(request, DownloadTimeoutError("60 s"))
+    assert once_more is not None
+    assert (once_more.meta["tier"], once_more.meta["retry_times"]) == (Tier.BROWSER, 1)
     assert [(rung.tier, rung.failures) for rung in ladder.rungs] == [(Tier.BROWSER, 1)], "the network's errors are none"
+
+
+def test_a_tarpit_is_climbed_as_a_block_is_and_then_avoided(ground: Ground) -> None:
+    ground.shop.tarpit_s = 1.5
+    place = ground.place()
+    done = place.crawl("backfill", DOWNLOAD_TIMEOUT=0.5, RETRY_TIMES=2)
+    assert all_new(done), done.summary.reason
+    assert sorted(Counter(ground.plain()).values()) == [2] * 4, "four pages, each once more, and then none"
+    assert len(ground.by_api()) == PAGES
+    steps = Counter(visit["steps"] for visit in done.visits().values())
+    assert steps == {"http: timed out 2 times": 4, None: PAGES - 4}
+    assert (tiers(done)["http"]["reason"], tiers(done)["http"]["retry_at"] > 0) == (
+        "timed out, where api got the page",
+        True,
+    )
+    assert done.rows("SELECT breaker_state FROM stores") == [{"breaker_state": "closed"}], "the shop says yes"
+
+
+def test_a_shop_that_is_down_is_an_error_and_says_nothing_of_its_tiers(ground: Ground) -> None:
+    ground.shop.tarpit_s = 1.5
+    ground.api.failures = [Failure(502, tokens=1)] * 99
+    done = ground.place().crawl("backfill", DOWNLOAD_TIMEOUT=0.5, RETRY_TIMES=1)
+    assert set(done.summary.outcomes) == {Outcome.ERROR}
+    assert "http" not in tiers(done)
+    assert done.rows("SELECT breaker_state FROM stores") == [{"breaker_state": "open"}]
 
 
 def test_a_tier_that_cannot_be_used_is_given_up_once_and_the_rest_goes_on(ground: Ground) -> None:
@@ -312,7 +346,8 @@ def test_a_tier_that_cannot_be_used_is_given_up_once_and_the_rest_goes_on(ground
     assert done.summary.reason.count("api can't be used") == 1
 
 
-def test_a_rate_limit_is_no_reason_to_pay(ground: Ground) -> None:
+def test_a_rate_limit_is_no_reason_to_pay(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch)
     ground.shop.guard["/p/1"] = Answer(b"slow down", 429)
     ground.crawl()
     assert ground.api.billed.urls == []

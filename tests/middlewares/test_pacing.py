@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome, RunStatus, Tier
-from tests.inside import Place, send_signal, store_folder
+from tests.inside import Place, hurry, send_signal, store_folder
 from tests.scripted import Answer, ScriptedShop, listing, product
 
 TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
@@ -58,9 +58,10 @@ def longest_silence(shop: ScriptedShop) -> float:
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_whole_host_pauses_as_long_as_one_answer_asks(
-    shop: ScriptedShop, tmp_path: Path, status: int, concurrency: int
+    shop: ScriptedShop, tmp_path: Path, status: int, concurrency: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Case Z04: not that one request alone, while others keep asking."""
+    hurry(monkeypatch)  # of what it doesn't ask for itself
     shop.says("/p/3", busy("2", status), product("Mug 3"))
     done = place(shop, tmp_path, concurrency=concurrency).crawl("backfill", RETRY_TIMES=2)
     assert done.summary.outcomes == {Outcome.NEW: PAGES}
@@ -179,6 +180,7 @@ def delays(here: Place, **settings: Any) -> list[float]:
 
 
 def test_refusal_doubles_the_delay_and_the_next_run_remembers(shop: ScriptedShop, tmp_path: Path) -> None:
+    shop.says("/all", listing("/p/0", "/p/1", "/p/2"))
     shop.says("/p/1", busy("0"), product("Mug 1"))
     here = place(shop, tmp_path)
     assert delays(here, DOWNLOAD_DELAY=0.3) == [0.3, 0.6]
@@ -187,7 +189,8 @@ def test_refusal_doubles_the_delay_and_the_next_run_remembers(shop: ScriptedShop
     assert delays(here, DOWNLOAD_DELAY=0.3) == [0.6]
 
 
-def test_twenty_good_answers_bring_it_back(shop: ScriptedShop, tmp_path: Path) -> None:
+def test_twenty_good_answers_bring_it_back(shop: ScriptedShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch)
     names = [f"/p/{number}" for number in range(24)]
     shop.says("/all", listing(*names))
     for name in names:
@@ -269,10 +272,13 @@ def test_crawl_delay_of_a_robots_txt_that_was_read_before_is_kept(shop: Scripted
 def test_crawl_delay_that_leaves_too_little_time_is_said_with_what_would_fit(
     shop: ScriptedShop, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    here = place(shop, tmp_path, '[refresh]\ninterval = "20s"\n')
+    here = place(shop, tmp_path, '[refresh]\ninterval = "10s"\n')
     here.crawl("backfill")
-    shop.says("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 3\n")).says("/all", listing())
+    shop.says("/robots.txt", Answer(b"User-agent: *\nCrawl-delay: 1.5\n")).says("/all", listing())
     caplog.clear()
     here.crawl("refresh", STOREBOT_ROBOTS_MAX_AGE_S=0, DOWNLOAD_DELAY_JITTER=0)
-    assert 'shop: 8 pages at 3 s each take 24s, longer than [refresh] interval = "20s"' in caplog.text
-    assert 'what would fit: [refresh] interval = "24s", or delay_s = 2.5' in caplog.text
+    assert 'shop: 8 pages at 1.5 s each take 12s, longer than [refresh] interval = "10s"' in caplog.text
+    assert 'what would fit: [refresh] interval = "12s", or delay_s = 1.25' in caplog.text
+    caplog.clear()
+    here.crawl("refresh", DOWNLOAD_DELAY_JITTER=0)
+    assert caplog.text.count("8 pages at 1.5 s each take 12s") == 1  # it's known from the start by now

@@ -47,6 +47,15 @@ def test_host_that_asks_for_time_is_asked_again_and_then_obeyed(shop: ScriptedSh
     assert (len(shop.requests("/robots.txt")), shop.requests("/p/1")) == (2, [])
 
 
+def test_what_only_gives_a_cookie_and_reloads_itself_is_no_robots_txt(shop: ScriptedShop, tmp_path: Path) -> None:
+    """It would allow everything, for a day."""
+    before = Answer(b"<script>location.reload()</script>", headers={"Set-Cookie": "entry=1; Path=/"})
+    shop.says("/robots.txt", before, Answer(b"User-agent: *\nDisallow: /p/1\n"))
+    done = place(shop, tmp_path).crawl("backfill")
+    assert done.summary.outcomes == {Outcome.NEW: 1, Outcome.SKIPPED: 1}
+    assert [one.headers.get("cookie") for one in shop.requests("/robots.txt")] == [None, "entry=1"]
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [

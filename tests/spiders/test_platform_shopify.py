@@ -10,7 +10,7 @@ import pytest
 
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome
-from tests.inside import Crawled, Place
+from tests.inside import Crawled, Place, hurry
 from tests.platform_shops import JSON, Good, ShopifyShop
 from tests.scripted import FILLER, Answer, challenge, sitemap
 
@@ -213,8 +213,9 @@ def test_a_listing_that_is_switched_off_later_is_no_change_of_the_market(small: 
     ids=["403", "200", "429", "plain 403"],
 )
 def test_a_blocked_listing_page_ends_no_walk_and_the_next_backfill_resumes_there(
-    shop: ShopifyShop, tmp_path: Path, answer: Answer
+    shop: ShopifyShop, tmp_path: Path, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hurry(monkeypatch)
     answering(shop, off(answer), page="2")
     shop.says("/sitemap.xml", sitemap(*(f"{shop.url}/products/mug-{good.id}" for good in shop.goods)))
     here = place(shop, tmp_path, BOTH)

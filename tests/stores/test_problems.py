@@ -41,7 +41,8 @@ FAULTS = [
     (
         LEAST + '"a\\nb" = 1',
         '"a\\nb": unknown key; expected one of base_url, product_url, discover, catalogue, '
-        "product, keys, politeness, fetch, costs, budget, refresh, blocks, gate, delist, expect, archive",
+        "product, keys, politeness, fetch, costs, budget, refresh, blocks, gate, delist, expect, archive, "
+        "schedule",
     ),
     # windows of the gate
     (

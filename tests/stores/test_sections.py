@@ -14,7 +14,7 @@ from storebot.core.planner.terms import Orders
 from storebot.core.planner.value import ValueRule
 from storebot.exceptions import StoreFileError
 from storebot.items import Listing
-from storebot.stores.sections import FIELDS, Product
+from storebot.stores.product_section import FIELDS, Product
 from tests.stores.writing import LEAST, read
 
 

@@ -182,6 +182,7 @@ class Past:
     listed_h: float = 0.0  # when a card showed it last; 0: never
     flag: Flag = Flag.NONE
     category: int = 0
+    carded_h: float = 0.0  # when a card told of a change that its page didn't confirm yet; 0: never
 
 
 def observe(
@@ -256,10 +257,12 @@ def observe_card(past: Past, knowledge: Knowledge, now_h: float, *, differs: boo
 def moved(past: Past, lastmod_h: float) -> bool:
     """Take in that a sitemap entry moved, to a time: it's no news where it is older than the last look.
 
-    Return whether it counts as moved.
+    Nor is a page to be looked at for a change of which a card has told since. Return whether it counts as moved.
     """
     if lastmod_h <= past.looked_h or past.flag >= Flag.LASTMOD:
         return False
+    if lastmod_h <= past.carded_h:
+        return True
     past.flag = Flag.CHECKED if lastmod_h <= past.listed_h else Flag.LASTMOD
     return True
 

@@ -41,6 +41,8 @@ class PlanReport:
     lanes: Mapping[Lane, int]  # product pages
     counts: Counts
     prospect: Prospect
+    delay_s: float  # between two requests, as it is kept
+    own_delay_s: float  # as the store file has it
     currency: str  # "": nothing is priced
     waiting: float  # pages with a change that nobody has seen, by the model
     found: float  # of these, where the plan looks
@@ -120,7 +122,7 @@ def _facts(report: PlanReport) -> list[str]:
 
 def _takes(report: PlanReport) -> str:
     took = report.prospect
-    parts = [f"{took.requests:,} requests", f"{as_duration(took.seconds)} at the store's delay"]
+    parts = [f"{took.requests:,} requests", f"{as_duration(took.seconds)} {_pace(report)}"]
     if not took.basis:
         return f"{', '.join(parts)}; bytes and money aren't known before the first visits"
     parts.insert(1, f"about {size(took.size_bytes)}")
@@ -130,6 +132,12 @@ def _takes(report: PlanReport) -> str:
     if took.not_modified:
         told += f"; {took.not_modified:.0%} of the pages answer 304, as of late"
     return told
+
+
+def _pace(report: PlanReport) -> str:
+    if report.delay_s <= report.own_delay_s:
+        return "at the store's delay"
+    return f"at {report.delay_s:g} s a request (its robots.txt, or its answers, ask for more than delay_s)"
 
 
 def _finds(report: PlanReport) -> str:
@@ -170,6 +178,7 @@ def as_json(report: PlanReport) -> dict[str, Any]:
         "bytes": took.size_bytes if took.basis else None,
         "not_modified": took.not_modified,
         "seconds": took.seconds,
+        "delay_s": report.delay_s,
         "cost": money(took.cost_micro) if report.currency else None,
         "currency": report.currency or None,
         "waiting": report.waiting,

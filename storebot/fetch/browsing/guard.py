@@ -10,6 +10,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import urlsplit
 
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError
 
@@ -74,6 +75,11 @@ class Guard:
         told = type(known)(*known.args)  # each page raises its own: what is raised collects a traceback
         told.__cause__ = known.__cause__
         return told
+
+    def explain(self, url: str) -> Exception | None:
+        """Return the same of a URL."""
+        parts = urlsplit(url)
+        return self.failure(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -14,7 +14,7 @@ from scrapy.responsetypes import responsetypes
 
 from storebot.core.ad_hosts import patterns
 from storebot.core.block_signatures import Kind
-from storebot.core.blocks import Block, classify
+from storebot.core.blocks import Block, classify, surely_refuses
 from storebot.core.page import Page
 from storebot.core.soft404 import soft_404
 from storebot.exceptions import AnswerTooLarge, RenderFailed
@@ -36,7 +36,10 @@ Explain = Callable[[str], Exception | None]
 
 # DevTools' names of what `abort` may list.
 _KINDS = {"image": "Image", "media": "Media", "font": "Font", "stylesheet": "Stylesheet"}
-_CHALLENGES = (202, 403, 405, 429, 503)  # with which they come
+_CHALLENGES = (202, 403, 405, 429, 503)  # with which they come; with 200, too, which then needs a surer sign
+CHALLENGE_S = 8.0
+"""So long a challenge has for passing by itself, from when it is there: the longest that we know count to five."""
+
 _FAVICON = "*/favicon.ico"  # every browser asks for it, and no page shows it
 # What describes the bytes of the wire, validators that no browser sends back (NOTES C5), and the browser's own cookies.
 _NOT_OURS = frozenset(
@@ -94,21 +97,29 @@ class Renderer:
         except PlaywrightError:
             if loading.raw is None:
                 raise
-        rendered = await settled(tab, loading, self._waiting(request))
-        challenged = rendered is not None and self._is_challenge(loading, rendered, request)
-        if challenged and await went_on(loading, loading.commits, self._browser.wait_s):
-            rendered = await settled(tab, loading, self._waiting(request))
+        waiting = self._waiting(loading, request)
+        rendered = await settled(tab, loading, waiting)
+        if rendered is not None and self._is_challenge(loading, rendered, waiting, request):
+            await went_on(loading, loading.commits, min(self._browser.wait_s, CHALLENGE_S))
+            rendered = await settled(tab, loading, waiting)  # some pass without going anywhere
         if rendered is None:
             assert loading.raw is not None
             return self._as_it_came(*loading.raw)
         return self._response(loading.head, rendered, request)
 
-    def _is_challenge(self, loading: Loading, rendered: Rendered, request: Request) -> bool:
+    def _is_challenge(self, loading: Loading, rendered: Rendered, waiting: Waiting, request: Request) -> bool:
         """Whether a page wants a script to run, which it does: what was asked for comes after it."""
-        if loading.head is None or loading.head.status not in _CHALLENGES:
+        if loading.head is None:
             return False
-        block = self._block(_page(rendered.url, rendered.html.encode("utf-8", "replace"), loading.head), request)
-        return block is not None and block.kind is Kind.CHALLENGE
+        page = _page(rendered.url, rendered.html.encode("utf-8", "replace"), loading.head)
+        if loading.head.status in _CHALLENGES:
+            block = self._block(page, request)
+            return block is not None and block.kind is Kind.CHALLENGE
+        has_all = waiting.selectors and rendered.missing is None
+        return not has_all and self._refuses(page) is Kind.CHALLENGE
+
+    def _refuses(self, page: Page) -> Kind | None:
+        return surely_refuses(page, self._store.blocks.markers)
 
     def _block(self, page: Page, request: Request) -> Block | None:
         page_type = request.meta.get("page_type") or PageType.PRODUCT
@@ -117,13 +128,16 @@ class Renderer:
     def _bound(self, request: Request) -> int:
         return int(request.meta.get("download_maxsize") or self._max_bytes)
 
-    def _waiting(self, request: Request) -> Waiting:
+    def _waiting(self, loading: Loading, request: Request) -> Waiting:
         browser = self._browser
         selectors = {PageType.PRODUCT: browser.wait_for, PageType.CATALOGUE: browser.wait_for_links}
         return Waiting(
             selectors=selectors.get(request.meta.get("page_type", PageType.FEED), ()),
             wait_s=browser.wait_s,
             settle_s=browser.settle_s,
+            refuses=lambda url, html: (
+                self._refuses(_page(url, html.encode("utf-8", "replace"), loading.head)) is not None
+            ),
         )
 
     def _response(self, head: Head | None, rendered: Rendered, request: Request) -> Response:
@@ -145,7 +159,11 @@ class Renderer:
         if response.status >= 400:
             return True
         page = _page(response.url, response.body)
-        return self._block(page, request) is not None or bool(soft_404(page, self._store.base_url))
+        return (
+            self._refuses(page) is not None
+            or self._block(page, request) is not None
+            or bool(soft_404(page, self._store.base_url))
+        )
 
     def _as_it_came(self, head: Head, body: bytes) -> Response:
         headers = Headers({name: value for name, value in head.headers.items() if name not in _NOT_OURS})

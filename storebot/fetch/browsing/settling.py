@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from playwright.async_api import Error as PlaywrightError
 from w3lib.html import get_meta_refresh
 
+from storebot.core.page import Page
 from storebot.core.placeholders import is_placeholder
+from storebot.core.reloading import LARGEST_BYTES, SOON_S, refreshes_itself
 from storebot.exceptions import RenderFailed
 from storebot.fetch.browsing.loading import Loading
 from storebot.fetch.browsing.tab import Tab
 
 _WORLD = "storebot"
 _POLL_S = 0.1
-_REFRESH_S = 5.0  # a page that refreshes itself later than that shows something meanwhile
 _NEVER_RESTS = 10  # times settle_s
 
 _SETTLED = """(async () => {
@@ -46,11 +48,15 @@ _DOCUMENT = """(() => {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What a page has to show before it is read, in seconds: of `[fetch.browser]`."""
+    """What a page has to show before it is read, in seconds: of `[fetch.browser]`.
+
+    ``refuses`` says of an address and a document that it surely is a block page: what is waited for won't come on it.
+    """
 
     selectors: tuple[str, ...] = ()
     wait_s: float = 15.0
     settle_s: float = 0.5
+    refuses: Callable[[str, str], bool] = lambda url, html: False
 
 
 class Missing(NamedTuple):
@@ -106,11 +112,17 @@ async def _awaited(tab: Tab, world: int, loading: Loading, waiting: Waiting, dea
         await _asked(tab, world, _SETTLED % times)
         return None
     seen, clock = loading.commits, asyncio.get_running_loop().time
+    began, look_s = clock(), max(waiting.settle_s, _POLL_S)
     while True:
         texts = await _asked(tab, world, _TEXTS % json.dumps(waiting.selectors))
         missing = _missing(waiting.selectors, texts)
         if missing is None or loading.moves_on(seen) or clock() >= deadline:
             return missing
+        if clock() >= began + look_s:
+            look_s *= 2
+            found = await _asked(tab, world, _DOCUMENT)
+            if waiting.refuses(found["url"], found["html"]):
+                return missing
         await asyncio.sleep(_POLL_S)
 
 
@@ -127,9 +139,17 @@ def _missing(selectors: tuple[str, ...], texts: list[str | None]) -> Missing | N
 
 
 async def _refreshed(loading: Loading, rendered: Rendered, seen: int) -> bool:
-    """Wait for the page that this one refreshes itself to, if it does so soon; say whether that came."""
+    """Wait for the page that this one refreshes itself to, if it does so soon; say whether that came.
+
+    Once that may be itself: a page that only gives a cookie, and not one that is always up to date.
+    """
     delay_s, address = get_meta_refresh(rendered.html, rendered.url)
-    if address is None or delay_s is None or delay_s > _REFRESH_S or address == rendered.url:
+    if address is None or delay_s is None or address == rendered.url:
+        if seen > 1 or len(rendered.html) > LARGEST_BYTES:
+            return False
+        page = Page(url=rendered.url, body=rendered.html.encode("utf-8", "replace"), charset="utf-8")
+        delay_s = SOON_S if refreshes_itself(page) else None
+    if delay_s is None or delay_s > SOON_S:
         return False
     return await went_on(loading, seen, delay_s + 1.0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
+from urllib.parse import urlsplit
 
 from storebot.exceptions import FetchFailed
 from storebot.fetch.browsing.visitor import Visitor
@@ -42,6 +43,11 @@ class Plain(Vendor):
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
+
+    @property
+    def host(self) -> str:
+        """Where it runs."""
+        return urlsplit(self._endpoint).hostname or ""
 
     async def start(self, visitor: Visitor) -> Profile:
         return Profile("", self._endpoint)

@@ -113,6 +113,11 @@ class TestLastmod:
         counted = moved(past, lastmod_h)
         assert (past.flag, counted) == (flag, flag in (Flag.LASTMOD, Flag.CHECKED))
 
+    def test_a_change_that_its_card_has_told_since_counts_and_asks_for_no_look(self) -> None:
+        before, after = Past(10.0, listed_h=20.0, carded_h=20.0), Past(10.0, listed_h=20.0, carded_h=20.0)
+        assert (moved(before, 15.0), before.flag) == (True, Flag.NONE)
+        assert (moved(after, 25.0), after.flag) == (True, Flag.LASTMOD)
+
 
 class TestCards:
     def test_prices_are_believed_after_fifty_pairs_that_agree(self) -> None:

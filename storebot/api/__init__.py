@@ -1,0 +1,1 @@
+"""The read API: listings, their history, changes and runs as JSON over HTTP."""

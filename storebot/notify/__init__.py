@@ -1,0 +1,1 @@
+"""Messages to people: what is wrong, and what moved in the market, through Apprise."""

@@ -1,0 +1,1 @@
+"""Webhooks: changes of stores are posted to who subscribed to them."""
