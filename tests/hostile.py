@@ -60,7 +60,8 @@ class HostileShop(Served):
             await asyncio.gather(*self._open, return_exceptions=True)
             for writer in self._writers:  # what nobody reads any more would wait for ever to be sent
                 writer.transport.abort()
-            await asyncio.sleep(0.02)  # transports close in the loop's next turns
+            closed = [writer.wait_closed() for writer in self._writers]
+            await asyncio.wait_for(asyncio.gather(*closed, return_exceptions=True), 5)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers.add(writer)

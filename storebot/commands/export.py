@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from storebot.core.alerts.message import Channel
 from storebot.core.export.columns import COLUMNS, chosen
 from storebot.core.export.filters import parse
-from storebot.core.export.manifest import summary
+from storebot.core.export.manifest import note, summary
 from storebot.core.moments import moment_ms
-from storebot.db import runs
-from storebot.db.database import Database
+from storebot.db import outbox, runs
+from storebot.db.database import Database, now_ms
 from storebot.exceptions import ConfigurationError, ExitCode, StorebotError
-from storebot.exports.destinations import destination
+from storebot.exports.destinations import Destination, destination
 from storebot.exports.format import format_of, formats
 from storebot.exports.running import Order, export, scratch_for
 from storebot.exports.verifying import faults, manifest_in
+from storebot.notify.recipients import read_recipients
 
 _USAGE = "--store NAME [--format csv,xlsx,…] [--what listings|changes|offers] [--out DIR]; or: verify DIR"
 
@@ -52,6 +56,10 @@ class Command(ScrapyCommand):
         parser.add_argument("--since", metavar="TIME", help="only what changed since 2026-11-30[T08:00], UTC")
         parser.add_argument("--as-of", metavar="TIME", help="as it was then; of listings, later changes are undone")
         parser.add_argument("--out", default="var/exports", metavar="DIR", help="folder or URL (default var/exports)")
+        parser.add_argument(
+            "--tell", action="store_true", help="say so on the business channel (STOREBOT_ALERTS_BUSINESS), too"
+        )
+        parser.add_argument("--link", metavar="URL", help="with --tell: where people find the folder --out")
         parser.add_argument("--json", action="store_true", help="print the manifest, or the faults, as JSON")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -80,9 +88,19 @@ class Command(ScrapyCommand):
             bar = tqdm(unit="row", desc=f"export {opts.store}", file=sys.stderr, dynamic_ncols=True, disable=None)
             with scratch_for(to) as scratch, bar:
                 found = export(database, order, to, scratch, lambda read: bar.update(read - bar.n))
+            if opts.tell:
+                _tell(database, found, to, opts.link)
         finally:
             database.dispose()
         print(orjson.dumps(found).decode() if opts.json else summary(found, to.shown))
+
+
+def _tell(database: Database, found: dict[str, Any], to: Destination, link: str | None) -> None:
+    """Leave a message for each recipient of the business channel: the worker, or `scrapy alerts send`, sends it."""
+    recipients = read_recipients(os.environ)[Channel.BUSINESS]
+    where = f"{link.rstrip('/')}/{to.store}/{to.stamp}/" if link else to.shown
+    with database.explaining(), database.write() as conn:
+        outbox.put(conn, [note(found, where)], [(one.id, one.service) for one in recipients], now_ms(conn))
 
 
 def _order(opts: argparse.Namespace) -> Order:

@@ -82,7 +82,9 @@ class SchedulePlan(Section):
     reparse: When | None = _when("records are read again from kept pages, after a change of the rules")
     prune: When | None = _when("the page archive lets go of old generations")
     coverage: When | None = _when("the sources are compared with the database; the log has the result")
-    export: When | None = _when("the listings are written to `var/exports`, as CSV with a manifest")
+    export: When | None = _when(
+        "the listings are written to `var/exports`, as CSV with a manifest, and the business channel is told"
+    )
     deliver: When | None = _when("changes of all stores are posted to who subscribed: one store's file is enough")
     stage: When | None = _when("all stages run over the store's listings")
     timezone: Zone = Field(default="UTC", description="Time zone of the cron lines and of `blackout`.")

@@ -23,7 +23,7 @@ from storebot.exceptions import ConfigurationError
         ("reparse", "acme", {"announce": "", "workers": "2"}, "reparse --store=acme --announce --workers=2"),
         ("prune", "acme", {}, "archive prune --store=acme"),
         ("coverage", "acme", {}, "coverage --store=acme"),
-        ("export", "acme", {"format": "csv,xlsx"}, "export --store=acme --format=csv,xlsx"),
+        ("export", "acme", {"format": "csv,xlsx"}, "export --store=acme --tell --format=csv,xlsx"),
         ("deliver", "acme", {}, "deliver run"),
         ("deliver", "", {}, "deliver run"),
         ("stage", "acme", {}, "stage all --store=acme"),

@@ -13,6 +13,7 @@ from storebot.db.database import Database, now_ms
 from storebot.db.planned_runs import PlanNote
 from storebot.db.robots import KeptRobots
 from storebot.db.schema import catalogue_views
+from storebot.db.schema import robots as robots_rows
 from storebot.db.schema import runs as run_rows
 from storebot.exceptions import PromiseRefused
 from storebot.items import Expense, Outcome, Outlay, RunStatus, Tier
@@ -39,9 +40,10 @@ def read_sitemaps(database: Database, at: int, requests: int, page_type: str = "
         spending.add(conn, STORE, {}, [outlay])
 
 
-def loaded_robots(database: Database) -> None:
+def loaded_robots(database: Database, ago_ms: int = 0) -> None:
     with database.write() as conn:
         robots.record(conn, STORE, "https://shop.example", KeptRobots("https://shop.example/robots.txt", 404, ""))
+        conn.execute(update(robots_rows).values(fetched_at=robots_rows.c.fetched_at - ago_ms))
 
 
 def test_plan_is_kept_with_its_run(database: Database) -> None:
@@ -80,7 +82,7 @@ def discovery(database: Database, heads: int, after_ms: int = 0) -> int:
 
 
 def test_discovery_is_what_the_last_refresh_took_for_it(database: Database) -> None:
-    loaded_robots(database)
+    loaded_robots(database, ago_ms=1000)
     ended(database, None, requests=7)
     assert discovery(database, heads=9) == 7
     ended(database, PLAN)

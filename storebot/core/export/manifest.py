@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from storebot.core.alerts.message import Channel, Message, Severity
 from storebot.core.export.columns import iso, time
 from storebot.items import RunStatus
 
@@ -117,6 +118,20 @@ def summary(found: Mapping[str, Any], where: str) -> str:
     return (
         f"{found['store']}: {found['rows']:,} rows of {found['what']}, {found['status']}{why}; listings: "
         f"{counts or 'none'}; {names} in {where}"
+    )
+
+
+def note(found: Mapping[str, Any], where: str) -> Message:
+    """Return what people are told of an export: how far it may be believed, what is in it, and where it is."""
+    counts = "\n".join(f"{count:,} {status}" for status, count in found["listings_by_status"].items())
+    files = "\n".join(f"{one['name']}: {one['rows']:,} rows, {one['size_bytes']:,} bytes" for one in found["files"])
+    trusted = found["status"] == Trust.COMPLETE.value
+    return Message(
+        channel=Channel.BUSINESS,
+        key=f"export/{found['store']}/{found['what']}",
+        severity=Severity.SUCCESS if trusted else Severity.WARNING,
+        title=f"{found['store']}: {found['rows']:,} rows of {found['what']} exported, {found['status']}",
+        body="\n\n".join(part for part in (found["reason"], counts, files, where) if part),
     )
 
 
