@@ -146,7 +146,7 @@ def _process_as_it_was() -> Iterator[None]:
     thresholds = gc.get_threshold()
     gc.freeze()  # the run collects once, and all that the tests before it left would have to be looked at
     try:
-        with patch("storebot.run.keep_memory"):
+        with patch("storebot.run.process.keep_memory"):
             yield
     finally:
         gc.set_threshold(*thresholds)

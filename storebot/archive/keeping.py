@@ -15,7 +15,7 @@ from storebot.archive.packing import Packer
 from storebot.archive.retention import Expiry, Retention
 from storebot.core.page import Page
 from storebot.db.discovery import is_key
-from storebot.db.visits import Saved
+from storebot.db.saved import Saved
 from storebot.exceptions import ConfigurationError
 from storebot.items import KeptPage, Outcome, PackedPage, PageType, Visit, WalkEnd
 from storebot.stores.model import Store

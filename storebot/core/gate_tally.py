@@ -10,6 +10,8 @@ from storebot.items import Outcome
 
 MOST_RECORDS = 1000  # distinct records that are counted exactly; of more, only the most frequent are
 
+_NUMBERS = ("seen", "new", "changed", "price_only", "identity", "missing", "blocked")
+
 
 @dataclass(slots=True)
 class Tally:
@@ -58,9 +60,20 @@ class Tally:
         if facts.record:
             self._note(facts.record, 1)
 
+    def take_back(self, facts: Facts) -> None:
+        """Count a visit no more that `add_facts` counted: another look at its page says what it is, in its place."""
+        mirror = Tally()
+        mirror.add_facts(facts)
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) - getattr(mirror, name))
+        self.lost.subtract(mirror.lost)
+        self.ratios.subtract(mirror.ratios)
+        self.currencies.subtract(mirror.currencies)
+        self.records.subtract(mirror.records)
+
     def add(self, other: Tally) -> None:
         """Add another tally to this one."""
-        for name in ("seen", "new", "changed", "price_only", "identity", "missing", "blocked"):
+        for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.lost.update(other.lost)
         self.ratios.update(other.ratios)

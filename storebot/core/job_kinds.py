@@ -33,7 +33,9 @@ KINDS: dict[str, Kind] = {
     "reparse": Kind(("reparse", "--store={store}"), ("since", "announce", "workers"), exclusive=True),
     "prune": Kind(("archive", "prune", "--store={store}")),
     "coverage": Kind(("coverage", "--store={store}")),
-    "export": Kind(("export", "--store={store}", "--tell"), ("format", "what", "columns", "filter", "since", "out", "link")),
+    "export": Kind(
+        ("export", "--store={store}", "--tell"), ("format", "what", "columns", "filter", "since", "out", "link")
+    ),
     "deliver": Kind(("deliver", "run"), every_store=True),
     "stage": Kind(("stage", "all", "--store={store}"), ("all",), every_store=True),
 }

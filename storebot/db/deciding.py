@@ -17,11 +17,11 @@ from storebot.db.database import Database, now_ms
 from storebot.db.held_visit import unpacked
 from storebot.db.holders import is_alive, this_process
 from storebot.db.holds import HoldStatus
+from storebot.db.publishing import publish
 from storebot.db.retry import retrying
 from storebot.db.schema import holds as table
 from storebot.db.schema import pages
 from storebot.db.types import AnyRow
-from storebot.db.visits import publish
 from storebot.items import Outcome, PageStatus
 
 

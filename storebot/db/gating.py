@@ -65,6 +65,7 @@ class Gate:
     def __init__(self, limits: Limits, tally: Tally, open_pages: Iterable[int]) -> None:
         self.limits, self.tally = limits, tally
         self.open_pages = set(open_pages)  # with an open hold
+        self.counted: set[int] = set()  # of these, those whose hold's facts are in the tally
         self.waiting = False  # whether something may wait for the run to grow older
 
     def is_repeated(self, record: str, in_batch: int) -> bool:
@@ -84,9 +85,15 @@ class Gate:
         """Note of a page with a committed visit whether it has an open hold now."""
         if held:
             self.open_pages.add(page_id)
+            self.counted.add(page_id)
             self.waiting = True
         else:
             self.open_pages.discard(page_id)
+            self.counted.discard(page_id)
+
+    def replaced(self, holds: Mapping[int, AnyRow]) -> dict[int, Facts]:
+        """Return what the tally has of these open holds, by page: of pages that were looked at again."""
+        return {page_id: facts_from(row.facts) for page_id, row in holds.items() if page_id in self.counted}
 
 
 def tally_of(outcomes: Iterable[tuple[Outcome | None, Facts | None]]) -> Tally:
@@ -119,14 +126,18 @@ def decide(
     settled: Iterable[tuple[Outcome | None, Facts | None]],
     before: Mapping[int, AnyRow],
     *,
+    replaced: Iterable[Facts],
     run_id: int,
     looks_again: bool,
 ) -> list[Decided]:
     """Decide on the changes of one batch, whose other visits are ``settled``; ``before`` are the pages' open holds.
 
-    ``looks_again`` is whether the run can fetch a page a second time.
+    ``replaced`` are the facts of earlier looks that the gate has counted. ``looks_again`` is whether the run can fetch
+    a page a second time.
     """
     batch = tally_of([*settled, *((None, one.facts) for one in gated)])
+    for facts in replaced:
+        batch.take_back(facts)
     verdict = gate.judge(batch)
     history = _history(conn, [one.page.id for one in gated if _moves(one)]) if not gate.limits.planned else {}
     found: list[Decided] = []

@@ -37,7 +37,7 @@ class HoldStatus(StrEnum):
 
 OPEN = (HoldStatus.WAITING.value, HoldStatus.HELD.value)
 _IS_OPEN = holds.c.status.in_(OPEN)
-_OPEN_OF = select(*_BRIEF).where(holds.c.page_id.in_(bindparam("ids", expanding=True)), _IS_OPEN)
+_OPEN_OF = select(*_BRIEF, holds.c.facts).where(holds.c.page_id.in_(bindparam("ids", expanding=True)), _IS_OPEN)
 
 
 def open_pages(conn: Connection, store: str) -> set[int]:
@@ -112,10 +112,10 @@ def waiting(conn: Connection, store: str, gate: str, *, after_id: int = 0, limit
     return list(conn.execute(query))
 
 
-def waiting_facts(conn: Connection, store: str) -> list[str]:
-    """Return the facts of all that waits in a store."""
+def waiting_facts(conn: Connection, store: str) -> dict[int, str]:
+    """Return the facts of all that waits in a store, by page."""
     mine = (holds.c.store == store) & (holds.c.status == HoldStatus.WAITING.value)
-    return list(conn.execute(select(holds.c.facts).where(mine)).scalars())
+    return {row.page_id: row.facts for row in conn.execute(select(holds.c.page_id, holds.c.facts).where(mine))}
 
 
 def mark(conn: Connection, ids: Sequence[int], **values: str) -> None:

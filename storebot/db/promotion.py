@@ -22,11 +22,12 @@ from storebot.db.dialects import now_ms
 from storebot.db.gating import IDENTICAL, IDENTITY, OUTLIER, YOUNG, Gate, facts_from
 from storebot.db.held_visit import unpacked
 from storebot.db.holds import HoldStatus
+from storebot.db.publishing import publish
 from storebot.db.retry import retrying
+from storebot.db.saved import Saved
 from storebot.db.schema import listings, visits
 from storebot.db.schema import pages as pages_table
 from storebot.db.types import AnyRow
-from storebot.db.visits import Saved, publish
 from storebot.items import ListingStatus, Outcome, RunStatus, Visit
 
 _CHUNK = 100  # visits a transaction
@@ -59,8 +60,9 @@ def _adopt(conn: Connection, run: RunContext, gate: Gate, earlier: Sequence[runs
         for outcome, count in one.outcomes.items():
             for _ in range(count):
                 gate.tally.count(outcome)
-    for facts in left:
+    for page_id, facts in left.items():
         gate.tally.add_facts(facts_from(facts))
+        gate.counted.add(page_id)
     gate.waiting = True
 
 

@@ -46,6 +46,13 @@ def test_two_parts_add_up_to_the_whole_and_stay_as_they_are(first: list[Any], se
     assert (one, two) == (tally_of(first), tally_of(second))
 
 
+@given(observed, facts)
+def test_what_is_taken_back_was_never_counted(seen: list[Any], again: Facts) -> None:
+    tally = tally_of([*seen, again])
+    tally.take_back(again)
+    assert tally == tally_of(seen)
+
+
 @given(observed)
 def test_counts_add_up(seen: list[Any]) -> None:
     tally = tally_of(seen)

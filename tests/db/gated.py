@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from storebot.core.gate_limits import Declared
-from storebot.db import promotion, visits
+from storebot.db import promotion
 from storebot.db.database import Database
 from storebot.db.holds import OPEN
+from storebot.db.saved import Saved, count
 from storebot.db.schema import changes, holds, listings, offers, pages
-from storebot.db.visits import Saved
 from storebot.items import Record
 from tests.db.shop import Worker, listing, parsed
 
@@ -29,7 +29,7 @@ class GatedWorker(Worker):
 
     def save(self, *records: Record) -> list[Saved]:
         saved = super().save(*records)
-        visits.count(self.gate, saved)
+        count(self.gate, saved)
         return saved
 
     def promote(self) -> list[Saved]:

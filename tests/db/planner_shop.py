@@ -12,8 +12,8 @@ from storebot.db.database import Database
 from storebot.db.knowledge import Memory
 from storebot.db.learning import Learner
 from storebot.db.pages import discover
+from storebot.db.saved import Saved
 from storebot.db.schema import pages
-from storebot.db.visits import Saved
 from storebot.items import Record, Target
 from tests.db.shop import NOW, STORE, Worker, found
 

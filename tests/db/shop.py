@@ -10,10 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from storebot.db import leases, pages, runs, visits
+from storebot.db.context import RunContext
 from storebot.db.database import Database
 from storebot.db.dialects import now_ms
 from storebot.db.holders import Holder, this_process
-from storebot.db.visits import RunContext, Saved
+from storebot.db.saved import Saved
 from storebot.items import Availability, Discovered, Listing, Outcome, Record, Target, Visit
 
 STORE = "shop"

@@ -15,15 +15,14 @@ from storebot.core.gate_tally import Tally
 from storebot.core.planner.hazard import Flag
 from storebot.core.record import hashed
 from storebot.db import promotion
-from storebot.db import visits as saving
 from storebot.db.cards import currency_of
 from storebot.db.database import Database
 from storebot.db.gating import Gate
 from storebot.db.knowledge import Memory
 from storebot.db.learning import Learner
 from storebot.db.reparsing import Selection, subject_ids
+from storebot.db.saved import Saved, count
 from storebot.db.schema import catalogue_views, changes, holds, listings, offers, pages, visits
-from storebot.db.visits import Saved
 from storebot.exceptions import SaveFailed
 from storebot.items import Availability, Card, CatalogPage, Discovered, Listing, Outcome, Record, Visit
 from tests.db.shop import HOUR, NOW, STORE, Worker, listing, parsed, unparsed
@@ -270,7 +269,7 @@ def test_one_odd_price_waits_for_the_page_itself(database: Database) -> None:
     assert {row["price_minor"] for row in shop.rows(listings)} == {1999}
     assert shop.page("1")["change_credit"] == 0
     assert shop.page("1")["etag"] == '"a"'
-    saving.count(shop.run.gate, [held])  # type: ignore[arg-type]
+    count(shop.run.gate, [held])  # type: ignore[arg-type]
     (target, *_) = sorted(shop.due(before=LATER), key=lambda one: one.url_key)
     (confirmed,) = shop.save(shop.look(target, listing("Mug 1", 199900), at=LATER + 2 * HOUR))
     assert confirmed.outcome is Outcome.CHANGED
@@ -284,7 +283,7 @@ def test_prices_that_all_moved_by_a_hundred_are_held(database: Database) -> None
     shop.save(view(*map(card, names), at=LATER))
     saved = shop.save(view(*(card(name, 199900) for name in names), at=LATER + HOUR))
     assert [one.outcome for one in saved] == [Outcome.HELD] * 40 + [None]
-    saving.count(gate, saved)
+    count(gate, saved)
     assert gate.judge(final=True).state is State.TRIP
     assert {row["price_minor"] for row in shop.rows(listings)} == {1999}
     assert shop.rows(changes) == []
@@ -298,7 +297,7 @@ def test_cards_that_show_what_is_published_are_counted_by_the_gate(database: Dat
     shop = Shop(database, *names, proven=True, gate=gate)
     shop.save(view(*map(card, names), at=LATER))
     saved = shop.save(view(card("0", 1500), *map(card, names[1:]), at=LATER + HOUR))
-    saving.count(gate, saved)
+    count(gate, saved)
     assert (gate.tally.seen, gate.tally.changed) == (40, 1)
 
 
@@ -310,7 +309,7 @@ def test_price_of_a_card_that_was_held_and_is_published_leaves_no_hint(database:
     shop.save(view(*map(card, names), at=LATER))
     (one, *_) = saved = shop.save(view(card("0", 1500), *map(card, names[1:]), at=LATER + HOUR))
     assert (one.outcome, shop.page("0")["signal"]) == (Outcome.HELD, Flag.DIFFERS)
-    saving.count(gate, saved)
+    count(gate, saved)
     assert [one.outcome for some in promotion.promote(database, shop.run, gate) for one in some] == [Outcome.CHANGED]
     assert (shop.page("0")["signal"], shop.page("0")["carded_at"]) == (Flag.NONE, LATER + HOUR)
 

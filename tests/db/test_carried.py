@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from storebot.db import moves
+from storebot.db.context import carried_version
 from storebot.db.database import Database
 from storebot.db.pages import claim_due
 from storebot.db.schema import aliases, catalogue_pages, checkpoints, listings, offers, pages, visits
-from storebot.db.visits import carried_version, refused
+from storebot.db.visits import refused
 from storebot.exceptions import SaveFailed
 from storebot.items import CatalogPage, Discovered, Listing, Outcome, Target, Visit
 from tests.db.shop import HOUR, NOW, STORE, VERSIONS, Worker, listing, parsed, unparsed

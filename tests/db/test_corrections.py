@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import update
 
 from storebot.db import reparsing
+from storebot.db.context import RunContext
 from storebot.db.corrections import Corrected, compare, correct
 from storebot.db.database import Database
 from storebot.db.reparsing import Selection
 from storebot.db.schema import aliases, changes, listings, offers, pages, visits
-from storebot.db.visits import RunContext
 from storebot.exceptions import LeaseLost
 from storebot.items import VARIANTS, Availability, Listing, Outcome, Problem, Target, Visit
 from tests.db.shop import HOUR, NOW, STORE, Worker, listing, parsed, unparsed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import suppress
 from typing import Any
 
@@ -248,6 +249,25 @@ class TestOutlier:
         assert (saved.outcome, saved.changes) == (Outcome.CHANGED, 1)
         assert [row["price_minor"] for row in shop.rows(offers)][-1] == 100_100
         assert shop.holds() == []
+
+    def test_two_looks_at_one_page_count_once(self, database: Database) -> None:
+        """Else a few prices that were looked at twice would be the median of all."""
+        shop, _ = self.outlying(database, 100_100)
+        once = copy.deepcopy(shop.gate.tally)
+        assert (once.seen, once.changed, once.moved) == (10, 1, 1)
+        (again,) = shop.due(before=0)
+        shop.save(unparsed(again, Outcome.ERROR, at=LATER + 1))
+        assert shop.gate.tally == once
+        (again,) = shop.due()
+        shop.save(parsed(again, product(again, 100_100), at=LATER + 2))
+        assert shop.gate.tally == once
+
+    def test_a_second_look_that_sees_the_old_value_leaves_no_move_behind(self, database: Database) -> None:
+        shop, _ = self.outlying(database, 100_100)
+        (again,) = shop.due(before=0)
+        shop.save(parsed(again, product(again), at=LATER + 1))
+        tally = shop.gate.tally
+        assert (tally.seen, tally.changed, tally.moved) == (10, 0, 0)
 
     def test_it_is_held_when_nobody_looked_again(self, database: Database) -> None:
         shop, _ = self.outlying(database, 100_100)

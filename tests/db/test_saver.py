@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from storebot.db import leases, visits
 from storebot.db.database import Database
 from storebot.db.holders import this_process
+from storebot.db.saved import Saved
 from storebot.db.saver import Saver
 from storebot.db.schema import listings, pages, stores
 from storebot.exceptions import LeaseLost, SaveFailed, StorebotError
@@ -186,7 +187,7 @@ class TestSaver:
 
 class TestWithVisits:
     def saver(self, made: Make, worker: Worker) -> Kept:
-        def save(conn: Connection, records: Sequence[Record]) -> list[visits.Saved]:
+        def save(conn: Connection, records: Sequence[Record]) -> list[Saved]:
             return visits.save(conn, worker.run, records)
 
         return made(worker.database, save, max_rows=50, max_wait_s=60, refused=visits.refused)

@@ -68,7 +68,7 @@ def _forget(response: Response) -> None:
 
 
 def test_a_page_that_brings_no_visit_does_not_keep_the_run_alive(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storebot.run._SILENCE_S", 0.2)
+    monkeypatch.setattr("storebot.run.feed._SILENCE_S", 0.2)
     done = place.crawl("backfill", spider=Forgetful)
     assert done.summary.outcomes == {Outcome.NEW: PAGES - 1}
     assert (done.summary.status, done.summary.reason) == (RunStatus.PARTIAL, "1 pages left")

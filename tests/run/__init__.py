@@ -1,0 +1,1 @@
+"""The run, by whole crawls inside the test's own process."""
