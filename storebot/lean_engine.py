@@ -102,7 +102,7 @@ class Scraper(ScrapyScraper):
             return
         try:
             output = await self.call_spider_async(result, request)
-        except Exception:
+        except Exception:  # whatever a callback raises: it's logged, counted and signalled with its page, as by Scrapy
             self.handle_spider_error(Failure(), request, result)  # type: ignore[no-untyped-call]  # as all of Twisted
         else:
             await self.handle_spider_output_async(output, request, result)

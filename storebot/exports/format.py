@@ -27,7 +27,6 @@ class Format(ABC):
     about: ClassVar[str]
     only: ClassVar[tuple[str, ...]] = ()  # what it can hold, of listings, changes, offers; empty: all
     needs_all_columns: ClassVar[bool] = False
-    beside: ClassVar[str] = ""  # suffix of a second file that explains the first; "": there is none
 
     def __init__(self, path: Path, what: str, columns: Sequence[Column]) -> None:
         self.path, self.what, self.columns = path, what, columns
@@ -42,9 +41,9 @@ class Format(ABC):
     def close(self) -> None:
         """Finish the file. Without it what was written is nothing to be read."""
 
-    def explain(self, path: Path) -> None:
-        """Write the file ``beside``."""
-        raise NotImplementedError(f"{self.name} has no second file")
+    def beside(self) -> Mapping[str, bytes]:
+        """Return the files that explain this one, by suffix; none for most formats."""
+        return {}
 
     @staticmethod
     @abstractmethod

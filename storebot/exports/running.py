@@ -100,9 +100,9 @@ def _written(
 def _explained(writers: Sequence[Format]) -> list[FileEntry]:
     found = []
     for writer in writers:
-        if writer.beside:
-            path = writer.path.with_name(f"{writer.what}{writer.beside}")
-            writer.explain(path)
+        for suffix, content in writer.beside().items():
+            path = writer.path.with_name(f"{writer.what}{suffix}")
+            path.write_bytes(content)
             found.append(FileEntry(name=path.name, format="schema", rows=0, **_measured(path)))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import threading
@@ -17,6 +18,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from lxml import etree
 from pyarrow import parquet
+from xlsxwriter import Workbook
+from xlsxwriter.exceptions import FileCreateError
 
 from storebot.core.export.columns import LISTINGS, Kind, chosen
 from storebot.core.export.filters import parse
@@ -151,6 +154,21 @@ def test_more_rows_than_a_sheet_holds_go_to_the_next(tmp_path: Path) -> None:
     assert [sheet["A2"].value for sheet in sheets] == ["n0", "n3", "n6"]
     assert (sheets[0].freeze_panes, sheets[0].auto_filter.ref) == ("A2", "A1:B4")
     assert XLSX.count(tmp_path / "many.xlsx") == 7
+
+
+def test_a_workbook_that_the_disk_has_no_room_for_is_said(
+    worst: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = Workbook.close
+
+    def full(book: Workbook) -> None:
+        close(book)  # or its temporary files stay open
+        raise FileCreateError(OSError(errno.ENOSPC, "No space left on device"))
+
+    monkeypatch.setattr(Workbook, "close", full)
+    with pytest.raises(ExportFailed, match=r"can't be written: listings\.xlsx: .*No space left on device"):
+        run(worst, tmp_path, order(names="xlsx"))
+    assert os.listdir(tmp_path / STORE) == []
 
 
 def test_filters_and_columns(worst: Database, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ class JSONLines(Format):
     name = "jsonl"
     suffix = ".jsonl"
     about = "JSON Lines (UTF-8), with a JSON Schema beside"
-    beside = ".schema.json"
 
     def __init__(self, path: Path, what: str, columns: Sequence[Column]) -> None:
         super().__init__(path, what, columns)
@@ -52,8 +51,9 @@ class JSONLines(Format):
     def close(self) -> None:
         self._file.close()
 
-    def explain(self, path: Path) -> None:
-        path.write_bytes(orjson.dumps(schema(self.what, self.columns), option=orjson.OPT_INDENT_2) + b"\n")
+    def beside(self) -> Mapping[str, bytes]:
+        described = orjson.dumps(schema(self.what, self.columns), option=orjson.OPT_INDENT_2)
+        return {".schema.json": described + b"\n"}
 
     @staticmethod
     def count(path: Path) -> int:

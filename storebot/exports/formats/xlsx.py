@@ -63,8 +63,13 @@ class XLSX(Format):
         self.rows += len(rows)
 
     def close(self) -> None:
+        from xlsxwriter.exceptions import FileCreateError
+
         self._end()
-        self._book.close()
+        try:
+            self._book.close()
+        except FileCreateError as error:  # an OSError in wrapping: a full disk, for one
+            raise OSError(f"{self.path.name}: {error}") from error
 
     @staticmethod
     def count(path: Path) -> int:
