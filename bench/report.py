@@ -31,6 +31,9 @@ _PACKAGES = (
     "crawlee",
     "scrapling",
     "extruct",
+    "pandas",
+    "polars",
+    "pyarrow",
 )
 
 

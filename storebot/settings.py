@@ -164,6 +164,8 @@ STOREBOT_FAILED_PAGES_MAX = 50
 STOREBOT_ARCHIVE = os.environ.get("STOREBOT_ARCHIVE", "var/pages")
 # Whose attempt this process is: set by the worker, on a Scrapyd node too. Read by commands.crawl, which notes its end.
 STOREBOT_JOB = os.environ.get("STOREBOT_JOB", "")
+# Which code a Scrapyd node has to run (jobs.own_code); "": any. Set by the worker, read by commands.crawl.
+STOREBOT_JOB_CODE = ""
 # Where the worker writes what jobs print, a file for each attempt, and for how many days. Read by commands.worker.
 STOREBOT_JOB_LOGS = os.environ.get("STOREBOT_JOB_LOGS", "var/jobs")
 STOREBOT_JOB_LOGS_KEEP_DAYS = 30

@@ -8,15 +8,15 @@ import sys
 
 import pandas as pd
 
-QUERY = """SELECT listings.*, pages.url_key, pages.checked_at AS checked
-FROM listings JOIN pages ON pages.id = listings.page_id ORDER BY listings.id"""
+from bench.exports.reading import QUERY, TIMES, limit_memory
 
 
 def main(database: str, name: str, file: str) -> None:
     """Read all listings and write them in one format."""
+    limit_memory()
     frame = pd.read_sql_query(QUERY, sqlite3.connect(database))
     frame["price"] = frame["price_minor"] / 100
-    for column in ("first_seen_at", "last_changed_at", "checked"):
+    for column in TIMES:
         frame[column] = pd.to_datetime(frame[column], unit="ms")
     if name == "csv":
         frame.to_csv(file, index=False)

@@ -27,7 +27,7 @@ from storebot.core.summary import Summary
 from storebot.db.addresses import database_url, shown
 from storebot.exceptions import ConfigurationError, ExitCode, StorebotError
 from storebot.fetch.handler import check_tiers
-from storebot.jobs.noting import given_up, note_end
+from storebot.jobs.noting import given_up, note_end, unlike
 from storebot.logs import root_handler, write_json
 from storebot.run import Run
 from storebot.spiders.arguments import check_arguments, is_full, reason_of_force, requests_of
@@ -63,6 +63,8 @@ class Command(ScrapyCrawl):
         if given_up(*self._job):
             self.exitcode = int(ExitCode.BUSY)
             return
+        if not self._is_the_worker_s():
+            return
         if args[0] in PHASES and not self._store_loads(args[0], opts):
             self._note_end(self.exitcode)
             return
@@ -78,6 +80,17 @@ class Command(ScrapyCrawl):
         process.crawl(crawler, **opts.spargs)
         process.start()
         self.exitcode = int(self._report(crawler, opts, failed=process.bootstrap_failed))
+
+    def _is_the_worker_s(self) -> bool:
+        """Look whether this is the code that the worker meant; it says so where a Scrapyd node has another."""
+        assert self.settings is not None
+        if not (reason := unlike(self.settings.get("STOREBOT_JOB_CODE", ""))):
+            return True
+        print(reason, file=sys.stderr)
+        logger.error("%s", reason)  # into the log of the job, too: stderr goes to the daemon's
+        self.exitcode = int(ExitCode.USAGE)
+        note_end(*self._job, self.exitcode, reason=reason)
+        return False
 
     def _store_loads(self, phase: str, opts: argparse.Namespace) -> bool:
         """Read the store file before a reactor runs: its error is one line, and exit 2."""

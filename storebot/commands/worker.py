@@ -6,20 +6,24 @@ import argparse
 import logging
 import os
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from storebot.core.deployed import version_name
 from storebot.core.jobs import Verdict
 from storebot.db import job_runs
 from storebot.db.database import Database, now_ms
 from storebot.db.retry import retrying
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.jobs.local import LocalProcesses
+from storebot.jobs.nodes import nodes_of
+from storebot.jobs.own_code import own_code
 from storebot.jobs.planning import sync_all
-from storebot.jobs.scrapyd import ScrapydNodes, nodes_of
+from storebot.jobs.scrapyd import ScrapydNodes
 from storebot.jobs.serving import serve
 from storebot.jobs.worker import Worker
 from storebot.logs import write_json
@@ -37,7 +41,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
 
     def syntax(self) -> str:
-        return "[--once] [--concurrency N]"
+        return "[--once] [--concurrency N] | --deploy-version"
 
     def short_desc(self) -> str:
         return "Run the jobs that are due: [schedule] of the store files, and scrapy jobs add"
@@ -46,10 +50,16 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--once", action="store_true", help="run what is due now, then end")
         parser.add_argument("--concurrency", type=int, metavar="N", help="jobs at a time")
+        parser.add_argument(
+            "--deploy-version", action="store_true", help="print the version to deploy this code under, and end"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or (opts.concurrency is not None and opts.concurrency < 1):
             raise UsageError("only options, and one job at a time or more")
+        if opts.deploy_version:
+            print(version_name(own_code(), datetime.now(UTC)))
+            return
         logging.basicConfig(
             stream=sys.stderr, level=opts.loglevel or "INFO", format="%(asctime)s %(levelname)s %(message)s"
         )

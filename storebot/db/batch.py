@@ -21,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
+from storebot.db import tallies
 from storebot.db.schema import blocks, changes, listings, offers, pages, visits
 from storebot.items import ListingStatus, PageStatus
 
@@ -205,6 +206,8 @@ class Batch:
             if rows := self.rows[kind]:
                 direct = _direct(kind, conn.dialect, tuple(rows[0]))
                 conn.exec_driver_sql(direct.sql, direct.parameters(rows))
+                if kind == "visit":
+                    tallies.add(conn, rows)
                 self.rows[kind] = []
 
 

@@ -144,6 +144,13 @@ def standings(conn: Connection) -> dict[int, Standing]:
     return found
 
 
+def lacking(conn: Connection) -> dict[int, int]:
+    """Return up to which change each subscription has all, of those that have messages they didn't take."""
+    untaken = deliveries.c.status.in_((Status.WAITING.value, Status.DEAD.value))
+    query = select(deliveries.c.subscription_id, func.min(deliveries.c.after_seq)).where(untaken)
+    return {number: int(seq) for number, seq in conn.execute(query.group_by(deliveries.c.subscription_id))}
+
+
 def dead_letters(conn: Connection, subscription_id: int) -> list[Delivery]:
     """Return the messages that were given up, the eldest first."""
     mine = (deliveries.c.subscription_id == subscription_id) & (deliveries.c.status == Status.DEAD.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, update
 
 from storebot.core.job_kinds import KINDS
 from storebot.core.jobs import JobStatus, Next, Verdict, settle
@@ -62,12 +62,40 @@ def claim(
     return job
 
 
-def beat(conn: Connection, tokens: Iterable[str], ttl_s: float, *, at_ms: int | None = None) -> dict[str, str]:
+def beat(
+    conn: Connection, tokens: Iterable[str], holder: Holder, ttl_s: float, *, at_ms: int | None = None
+) -> dict[str, str]:
     """Keep claims for ``ttl_s`` from now; return what is asked of each. One that isn't in it was lost."""
-    held = and_(_RUNNING, jobs.c.claim_token.in_(list(tokens)))
+    held = and_(_RUNNING, jobs.c.claim_token.in_(list(tokens)), jobs.c.holder == str(holder))
     now = now_ms(conn) if at_ms is None else at_ms
     conn.execute(update(jobs).where(held).values(claim_expires_at=now + _ms(ttl_s)))
     return {row.claim_token: row.asked for row in conn.execute(select(jobs.c.claim_token, jobs.c.asked).where(held))}
+
+
+def leave(conn: Connection, tokens: Iterable[str], holder: Holder, *, at_ms: int | None = None) -> None:
+    """Let claims expire now, whose attempts go on without their worker: the next one takes them over."""
+    held = and_(_RUNNING, jobs.c.claim_token.in_(list(tokens)), jobs.c.holder == str(holder))
+    conn.execute(update(jobs).where(held).values(claim_expires_at=now_ms(conn) if at_ms is None else at_ms))
+
+
+def take_over(conn: Connection, job: Job, holder: Holder, ttl_s: float, *, at_ms: int | None = None) -> Job | None:
+    """Take over one of `orphans` whose attempt goes on, under its token; None where another worker was faster.
+
+    From then on the worker that had it neither keeps it nor writes how it ended.
+    """
+    as_it_was = and_(
+        _held_as(job), jobs.c.claim_expires_at == job.claim_expires_at
+    )  # a worker that slept may keep it again
+    now = now_ms(conn) if at_ms is None else at_ms
+    values = {"holder": str(holder), "claim_expires_at": now + _ms(ttl_s)}
+    if conn.execute(update(jobs).where(as_it_was).values(values)).rowcount != 1:
+        return None
+    return job_of(conn.execute(select(*COLUMNS).where(jobs.c.id == job.id)).one())
+
+
+def goes_on(conn: Connection, token: str) -> bool:
+    """Whether an attempt is somebody's: under its token the job runs, or waits to be taken over."""
+    return conn.execute(select(jobs.c.id).where(_RUNNING, jobs.c.claim_token == token)).first() is not None
 
 
 def finish(
@@ -85,7 +113,7 @@ def finish(
 
     Raises `ClaimLost` where the claim is another worker's by now; nothing is written then.
     """
-    ours = and_(_RUNNING, jobs.c.id == job.id, jobs.c.claim_token == job.claim_token)
+    ours = _held_as(job)
     row = conn.execute(select(*COLUMNS).where(ours).with_for_update()).one_or_none()
     if row is None or not job.claim_token:
         raise ClaimLost(f"{job} is another worker's by now: what this one says of its end isn't written")
@@ -120,11 +148,10 @@ def finish(
 
 def give_back(conn: Connection, job: Job, wait_ms: int, why: str, *, at_ms: int | None = None) -> None:
     """Undo a claim whose job never began: it's due again after ``wait_ms``, and no attempt was made."""
-    ours = and_(_RUNNING, jobs.c.id == job.id, jobs.c.claim_token == job.claim_token)
     now = now_ms(conn) if at_ms is None else at_ms
     free = {"claim_token": "", "claim_expires_at": 0, "holder": "", "asked": "", "last_error": why}
     values = {"status": JobStatus.PENDING.value, "next_run_at": now + wait_ms, **free}
-    if conn.execute(update(jobs).where(ours).values(values)).rowcount == 1:
+    if conn.execute(update(jobs).where(_held_as(job)).values(values)).rowcount == 1:
         job_runs.forget(conn, job.claim_token)
 
 
@@ -133,6 +160,11 @@ def orphans(conn: Connection, alive: Callable[[Holder], bool], *, at_ms: int | N
     now = now_ms(conn) if at_ms is None else at_ms
     found = [job_of(row) for row in conn.execute(select(*COLUMNS).where(_RUNNING).order_by(jobs.c.id))]
     return [job for job in found if job.claim_expires_at <= now or not _may_live(job, alive)]
+
+
+def _held_as(job: Job) -> ColumnElement[bool]:
+    """The row of a job, while it runs under the claim, and with the worker, that ``job`` was read with."""
+    return and_(_RUNNING, jobs.c.id == job.id, jobs.c.claim_token == job.claim_token, jobs.c.holder == job.holder)
 
 
 def _may_live(job: Job, alive: Callable[[Holder], bool]) -> bool:

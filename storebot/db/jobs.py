@@ -75,6 +75,11 @@ class Job(Plan):
             asked=self.asked,
         )
 
+    @property
+    def given_back(self) -> bool:
+        """Whether, when it was due, no process or node could be had for it; `last_error` says why."""
+        return self.status is not JobStatus.RUNNING and self.started_at > self.finished_at
+
     def __str__(self) -> str:
         return f"job {self.id} ({self.kind}{' of ' + self.store if self.store else ''})"
 
@@ -162,8 +167,12 @@ def failing(conn: Connection, at_least: int = 1) -> list[Job]:
 
 
 def overdue(conn: Connection, now: int, grace_ms: int) -> list[Job]:
-    """Return the jobs that should have begun longer ago than ``grace_ms``: no worker runs, or all of them are busy."""
-    late = jobs.c.status.in_(WAITING) & (jobs.c.next_run_at < now - grace_ms)
+    """Return the jobs that should have begun longer ago than ``grace_ms``.
+
+    No worker runs, or all of them are busy, or no place takes them: those were given back, and are tried each minute.
+    """
+    given_back = (jobs.c.started_at > jobs.c.finished_at) & (jobs.c.slot_at < now - grace_ms)
+    late = jobs.c.status.in_(WAITING) & ((jobs.c.next_run_at < now - grace_ms) | given_back)
     return [job_of(row) for row in conn.execute(select(*COLUMNS).where(late).order_by(jobs.c.next_run_at))]
 
 

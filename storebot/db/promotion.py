@@ -15,7 +15,7 @@ from storebot.core.gate import State
 from storebot.core.gate_limits import Declared, Past, limits_from
 from storebot.core.gate_tally import Tally
 from storebot.core.likeness import likeness
-from storebot.db import holds, pages, runs
+from storebot.db import holds, pages, runs, tallies
 from storebot.db.context import RunContext
 from storebot.db.database import Database
 from storebot.db.dialects import now_ms
@@ -111,6 +111,7 @@ def _enter(conn: Connection, visit_id: int, saved: Saved) -> None:
         "rows_written": saved.rows_written,
         "changes": saved.changes,
     }
+    tallies.decide(conn, visit_id, saved.outcome.value)
     conn.execute(_DECIDED.values(values), {"of_visit": visit_id})
 
 

@@ -19,6 +19,7 @@ from storebot.db.types import (
     STAGE_LENGTH,
     STORE_LENGTH,
     URL_KEY_LENGTH,
+    USER_LENGTH,
     VARIANT_LENGTH,
     WALK_LENGTH,
     identity,
@@ -27,7 +28,7 @@ from storebot.db.types import (
     wide_key,
 )
 
-REVISION = "0012"  # the newest migration
+REVISION = "0013"  # the newest migration
 
 metadata = MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_name)s", "uq": "uq_%(table_name)s_%(column_0_name)s"}
@@ -234,6 +235,10 @@ listings = _table(
     _number("last_checked_at"),
     _number("last_changed_at"),
     Unique("page_id", "variant_id"),
+    # The orders in which a dashboard lists them.
+    Index("ix_listings_status", "store", "status", "id"),
+    Index("ix_listings_changed", "store", "last_changed_at", "id"),
+    Index("ix_listings_price", "store", "price_minor", "id"),
 )
 
 offers = _table(
@@ -640,5 +645,58 @@ deliveries = _table(
     _number("done_at"),
     _text("last_error"),
     Index("ix_deliveries_due", "subscription_id", "status", "done_at"),
+    sqlite_autoincrement=True,
+)
+
+# Visits added up while they are saved: what a page of the dashboard needn't count over a million of them.
+tallies = _table(
+    "tallies",
+    Column("run_id", BigInteger, nullable=False, autoincrement=False),
+    Column("at", BigInteger, nullable=False, autoincrement=False),  # begin of its `db.tallies.SPAN_MS`
+    Column("page_type", String(16), nullable=False),
+    Column("tier", String(16), nullable=False),
+    Column("outcome", String(16), nullable=False),
+    _store(),
+    _number("visits"),
+    _number("requests"),
+    _number("bytes"),
+    _number("elapsed_ms"),
+    PrimaryKey("run_id", "at", "page_type", "tier", "outcome", "store"),
+    Index("ix_tallies_store", "store", "at"),
+)
+
+# Who may look at the dashboard, and who may act.
+users = _table(
+    "users",
+    Column("name", wide_key(USER_LENGTH), primary_key=True),
+    Column("role", String(16), nullable=False),  # core.dashboard.roles.Role
+    _string("password_hash", 255),  # Argon2, with its parameters
+    _number("created_at"),
+    _string("created_by", 255),
+    _number("password_at"),  # when it was set last: sessions from before are over
+    _number("seen_at"),  # the last login
+)
+
+logins = _table(
+    "logins",
+    Column("token_hash", key(64), primary_key=True),  # SHA-256 of what the cookie has
+    Column("user", wide_key(USER_LENGTH), nullable=False, index=True),
+    _number("created_at"),
+    _number("used_at"),
+)
+
+# What people did at the dashboard. A row is there before the deed; without a result its process died over it.
+audit = _table(
+    "audit",
+    Column("id", identity(), primary_key=True),
+    _number("at"),
+    Column("who", wide_key(USER_LENGTH), nullable=False),
+    Column("verb", String(32), nullable=False),
+    _string("store", STORE_LENGTH),  # "": none in particular
+    _text("subject"),  # of what kind and which: "holds 3, 4"
+    _text("why"),  # what the person said
+    _string("result", 16),  # done | refused | failed; "" while it's under way
+    _text("text"),  # what was done, or why not
+    _number("ended_at"),
     sqlite_autoincrement=True,
 )

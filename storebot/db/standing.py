@@ -7,9 +7,10 @@ from collections.abc import Collection
 import orjson
 from sqlalchemy import Connection, func, select
 
-from storebot.core.alerts.conditions import End, FailingJob
+from storebot.core.alerts.conditions import End, FailingJob, Late, Receiver
 from storebot.core.jobs import MAX_ATTEMPTS
-from storebot.db import jobs
+from storebot.core.secrets import shown_url
+from storebot.db import deliveries, jobs, subscriptions
 from storebot.db.holds import HoldStatus
 from storebot.db.schema import holds, runs
 from storebot.items import RunStatus
@@ -63,12 +64,29 @@ def failing_jobs(conn: Connection, attempts: int) -> dict[str, list[FailingJob]]
     return found
 
 
-def overdue(conn: Connection, now_ms: int, grace_ms: int) -> list[tuple[str, int]]:
-    """Return the jobs that are due for longer than that: what each is, and since when."""
+def overdue(conn: Connection, now_ms: int, grace_ms: int) -> list[Late]:
+    """Return the jobs that are due for longer than that."""
     return [
-        (f"{job.kind} of {job.store}" if job.store else job.kind, int(job.next_run_at or 0))
+        Late(
+            f"{job.kind} of {job.store}" if job.store else job.kind,
+            job.slot_at if job.given_back else int(job.next_run_at or 0),
+            job.last_error if job.given_back else "",
+        )
         for job in jobs.overdue(conn, now_ms, grace_ms)
     ]
+
+
+def receivers(conn: Connection) -> list[Receiver]:
+    """Return the subscriptions to changes that ended, or have messages that weren't taken."""
+    standings, lacking = deliveries.standings(conn), deliveries.lacking(conn)
+    found = []
+    for one in subscriptions.find(conn):
+        standing = standings.get(one.id, deliveries.Standing())
+        if one.ended or standing.dead or standing.waiting:
+            since, error = (standing.waiting.created_at, standing.waiting.last_error) if standing.waiting else (0, "")
+            after = lacking.get(one.id, 0)
+            found.append(Receiver(one.id, shown_url(one.url), one.ended, standing.dead, since, error, after))
+    return found
 
 
 def _list(text: str | None) -> list[str]:

@@ -19,6 +19,7 @@ STAGE_LENGTH = 64
 GROUP_LENGTH = 255
 ALERT_LENGTH = 200
 PROXY_LENGTH = 320  # its address, and what tells it from others there
+USER_LENGTH = 64
 ORIGIN_LENGTH = 300  # a host name has 253 characters, an authority a port beside it
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from http.client import HTTPException
 from typing import Any
 
 from storebot.db import outbox, standing
 from storebot.db.database import Database, now_ms
 from storebot.doctor.check import Check, failure, ok, warning
 from storebot.exceptions import ConfigurationError, DatabaseError
-from storebot.jobs.scrapyd import Node, nodes_of
+from storebot.jobs.nodes import NO_ANSWER, Node, nodes_of, said
+from storebot.jobs.own_code import own_code
 from storebot.notify.recipients import VARIABLES, read_recipients
 
 _OVERDUE_MS = 15 * 60_000
@@ -20,23 +20,27 @@ def examine(settings: Any, environ: Mapping[str, str]) -> Iterator[Check]:
     """Yield a check of each Scrapyd node, of the worker, and of the channels of messages."""
     try:
         for node in nodes_of(settings.get("STOREBOT_SCRAPYD_URLS")):
-            yield _node(node)
+            yield _node(node, settings.get("STOREBOT_SCRAPYD_PROJECT"))
     except ConfigurationError as error:
         yield failure("scrapyd", str(error), "correct STOREBOT_SCRAPYD_URLS")
     yield from _database(settings)
     yield _recipients(environ)
 
 
-def _node(node: Node) -> Check:
+def _node(node: Node, project: str) -> Check:
     try:
-        said = node.call("daemonstatus.json")
-    except (OSError, HTTPException, ValueError) as error:  # what `Node.call` raises
+        load = node.load()
+    except NO_ANSWER as error:
         refused = getattr(error, "code", 0) in (401, 403)
         advice = (
             "correct user and password in STOREBOT_SCRAPYD_URLS" if refused else "is it up? systemctl status scrapyd"
         )
-        return failure("scrapyd", f"{node.url}: {' '.join(str(error).split())[:200]}", advice)
-    return ok("scrapyd", f"{node.url} answers: {said.get('running', 0)} running, {said.get('pending', 0)} pending")
+        return failure("scrapyd", f"{node.url}: {' '.join(said(error).split())[:200]}", advice)
+    try:
+        version = node.version(project, own_code())
+    except NO_ANSWER as error:
+        return failure("scrapyd", f"{node.url}: {said(error)}", "from this checkout; until then it gets no jobs")
+    return ok("scrapyd", f"{node.url} answers: {load} running or pending, this code is there as {version}")
 
 
 def _database(settings: Any) -> Iterator[Check]:
@@ -51,7 +55,7 @@ def _database(settings: Any) -> Iterator[Check]:
     finally:
         database.dispose()
     if late:
-        yield warning("worker", f"{len(late)} jobs are overdue, such as {late[0][0]}", "start one: scrapy worker")
+        yield warning("worker", f"{len(late)} jobs are overdue, such as {late[0].what}", late[0].why or "start one: scrapy worker")
     else:
         yield ok("worker", "no job is overdue")
     for one in backlogs:

@@ -47,4 +47,4 @@ class Launcher(Protocol):
         """Start a job, which notes its end under ``token``. Raises `NotLaunched`."""
 
     def adopt(self, run: JobRun) -> Attempt | None:
-        """Return an attempt of a worker that died, to be stopped; None where nothing of it can still run."""
+        """Return an attempt of a worker that ended, to be followed or stopped; None where nothing of it can run."""

@@ -12,6 +12,8 @@ from storebot.db import job_runs
 from storebot.db.database import Database
 from storebot.db.retry import retrying
 from storebot.exceptions import StorebotError
+from storebot.jobs.nodes import DEPLOY
+from storebot.jobs.own_code import own_code
 
 if TYPE_CHECKING:
     from storebot.core.summary import Summary
@@ -38,11 +40,22 @@ def given_up(url: str, token: str) -> bool:
     return True
 
 
-def note_end(url: str, token: str, code: int, summary: Summary | None = None) -> None:
+def unlike(wanted: str) -> str:
+    """Return in a sentence how this code isn't the one that the worker found on the node; "" where it is, or none is.
+
+    The version on the node says which code it is; its name may have been given to another checkout, and where the node
+    has storebot installed, too, that may have come first.
+    """
+    if not wanted or (code := own_code()) == wanted:
+        return ""
+    return f"this node runs code {code}, and the worker's is {wanted}: nothing was fetched; {DEPLOY}"
+
+
+def note_end(url: str, token: str, code: int, summary: Summary | None = None, reason: str = "") -> None:
     """Tell the worker how the crawl ended: it may be on another machine, or dead."""
     if not token:
         return
-    run_id, reason = (summary.run_id, summary.reason) if summary else (0, "")
+    run_id, reason = (summary.run_id, summary.reason) if summary else (0, reason)
     try:
         _within(url, partial(job_runs.note_end, token=token, exit_code=code, run_id=run_id, reason=reason))
     except StorebotError as error:  # it's the worker's record alone: how the crawl itself ended stays so

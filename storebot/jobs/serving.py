@@ -17,8 +17,8 @@ POLL_S = 2.0  # how late a job may be claimed, or a wish be seen
 def serve(worker: Worker, *, once: bool = False) -> None:
     """Run the worker until SIGTERM or Ctrl-C, or with ``once`` until nothing is due or under way.
 
-    The first signal has the jobs stop gracefully, a second kills them; either way they are due again at once, for the
-    next worker.
+    The first signal has the jobs that run here stop gracefully, a second kills them; either way they are due again at
+    once, for the next worker. Those on nodes go on, and the next worker follows them.
     """
     caught: list[int] = []
 

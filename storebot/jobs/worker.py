@@ -6,7 +6,6 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import TypeVar
@@ -20,6 +19,7 @@ from storebot.db.jobs import Job
 from storebot.db.retry import retrying
 from storebot.exceptions import ClaimLost, ConfigurationError, DatabaseError, NotLaunched
 from storebot.jobs.launching import Attempt, Ended, Launcher
+from storebot.jobs.underway import Tally, Underway, reason_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -28,30 +28,10 @@ NOT_LAUNCHED_MS = 60_000
 SYNC_S = 300.0
 
 
-@dataclass(slots=True)
-class Underway:
-    """A job that this worker runs, or a dead worker's that it stops."""
-
-    job: Job
-    attempt: Attempt
-    started: float  # by the monotonic clock
-    ours: bool = True
-    why: str = ""  # why it was asked to stop: shutdown | cancel | time | lost | orphan
-    kill_at: float = 0.0
-
-
-@dataclass(slots=True)
-class Tally:
-    """How this worker's own attempts ended, by verdict."""
-
-    verdicts: dict[Verdict, int] = field(default_factory=dict)
-
-    def add(self, verdict: Verdict) -> None:
-        self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
-
-
 class Worker:
     """Runs up to ``concurrency`` jobs at a time. `tick` does all that is to be done now, and never waits for a job.
+
+    What runs on a node doesn't end with its worker: the next one follows it. What runs here does.
 
     ``local`` takes the jobs that ``remote`` (None: there is none) doesn't: those that are no crawls. ``plan`` brings
     the jobs of the store files up to date; it's called at the start, and every `SYNC_S` seconds.
@@ -87,12 +67,13 @@ class Worker:
     def tick(self) -> None:
         """Plan, take dead workers' jobs over, keep claims, look after what runs, and claim what is due.
 
-        A database that fails for longer than a lease ends what runs: somebody else may have it by then.
+        A database that fails for longer than a lease ends what runs here: somebody else may have it by then.
         """
         try:
             if not self.stopping and self._clock() - self._planned >= SYNC_S:
                 self._renew_plan()
-            self._find_orphans()
+            if not self.stopping:
+                self._find_orphans()
             self._beat()
             self._look()
             while not self.stopping and self._free > 0 and self._begin_next():
@@ -100,17 +81,37 @@ class Worker:
         except DatabaseError as error:
             logger.error("%s; jobs that run go on", error)
             if self._clock() - self._beaten > self._lease_s:
-                for one in self._underway.values():
-                    self._stop(one, "lost")
+                for token, one in list(self._underway.items()):
+                    if one.attempt.node:
+                        del self._underway[token]
+                    else:
+                        self._stop(one, "lost")
 
     def stop(self) -> None:
-        """Claim nothing more and ask what runs to end; asked a second time it's killed."""
+        """Claim nothing more, leave what runs on nodes to the next worker, and ask what runs here to end.
+
+        Asked a second time it's killed.
+        """
+        self._leave()
         for one in self._underway.values():
             if self.stopping:
                 one.attempt.kill()
             else:
                 self._stop(one, "shutdown")
         self.stopping = True
+
+    def _leave(self) -> None:
+        """Let the attempts on nodes go on alone, free to be taken over at once."""
+        left = {token: one for token, one in self._underway.items() if one.ours and one.attempt.node}
+        for token, one in left.items():
+            del self._underway[token]
+            logger.info("%s goes on on %s: the next worker follows it", one.job, one.attempt.node)
+        if not left:
+            return
+        try:
+            self._write(lambda conn: job_claims.leave(conn, left, self._holder))
+        except DatabaseError as error:
+            logger.error("%s; they can be taken over when their claims expire", error)
 
     @property
     def _free(self) -> int:
@@ -147,7 +148,7 @@ class Worker:
         return True
 
     def _find_orphans(self) -> None:
-        """Take over the jobs of workers that died: what is left of them is stopped, so that it isn't done twice."""
+        """Take over the jobs of workers that ended. What is left on nodes is followed; what is left here is stopped."""
         for job in self._read(lambda conn: job_claims.orphans(conn, is_alive)):
             if job.claim_token in self._underway:
                 continue
@@ -156,6 +157,9 @@ class Worker:
             if run is not None:
                 place = self._remote if run.node and self._remote is not None else self._local
                 attempt = place.adopt(run)
+            if attempt is not None and attempt.node:
+                self._follow(job, attempt)
+                continue
             logger.warning("%s: its worker is dead; %s", job, "its process is stopped" if attempt else "taken over")
             if attempt is None:
                 self._end(job, Ended(None), "orphan")
@@ -164,18 +168,33 @@ class Worker:
             self._underway[job.claim_token] = one
             self._stop(one, "orphan")
 
+    def _follow(self, orphan: Job, attempt: Attempt) -> None:
+        """Take over what another worker left on a node, as it is; nothing where a third one was faster."""
+        job = self._write(lambda conn: job_claims.take_over(conn, orphan, self._holder, self._lease_s))
+        if job is None:
+            return
+        age_s = (job.claim_expires_at - job.started_at) / 1000 - self._lease_s
+        self._underway[job.claim_token] = Underway(job, attempt, self._clock() - age_s)
+        logger.info("%s is followed on %s, log: %s", job, attempt.node, attempt.log)
+
     def _beat(self) -> None:
-        """Keep the claims. One that another worker has by now is given up: its process is stopped, nothing written."""
+        """Keep the claims. One that was lost is given up: its process is stopped, nothing written.
+
+        One on a node that another worker follows by now is left to it.
+        """
         ours = {token: one for token, one in self._underway.items() if one.ours}
         if not ours:
             self._beaten = self._clock()
             return
         if self._clock() - self._beaten < min(self._lease_s / 3, 5.0):
             return
-        held = self._write(lambda conn: job_claims.beat(conn, ours, self._lease_s))
+        held = self._write(lambda conn: job_claims.beat(conn, ours, self._holder, self._lease_s))
         self._beaten = self._clock()
         for token, one in ours.items():
-            if token not in held:
+            if token not in held and one.attempt.node and self._read(partial(job_claims.goes_on, token=token)):
+                del self._underway[token]
+                logger.warning("%s is followed by another worker by now", one.job)
+            elif token not in held:
                 self._stop(one, "lost")
             elif held[token] == Asked.CANCEL.value:
                 self._stop(one, "cancel")
@@ -201,7 +220,7 @@ class Worker:
         run = self._run_of(job)
         noted = run.exit_code if run is not None and ended.exit_code is None else None
         code = ended.exit_code if noted is None else noted
-        reason = _reason(ended, run.reason if run else "", why, job)
+        reason = reason_of(ended, run.reason if run else "", why, job)
         verdict = verdict_of(code, timed_out=why == "time" and code != 0)
         if why in ("shutdown", "cancel") and verdict is not Verdict.DONE:
             verdict = Verdict.STOPPED  # by us, whatever its code: it may have had no time to say it
@@ -234,18 +253,3 @@ class Worker:
 
     def _read(self, work: Callable[..., T]) -> T:
         return retrying(self._database, work, writes=False)
-
-
-def _reason(ended: Ended, noted: str, why: str, job: Job) -> str:
-    """Say in a sentence why an attempt didn't end well: in its own words if it had any."""
-    said = {
-        "time": f"stopped after its time limit of {job.time_limit_s} s",
-        "cancel": "cancelled by a person",
-        "shutdown": "its worker was stopped",
-        "orphan": "its worker died",
-        "lost": "its claim was lost",
-    }.get(why, "")
-    own = noted or ended.reason
-    if not said and ended.exit_code is not None and ended.exit_code < 0:
-        said = f"killed by signal {-ended.exit_code}; is there memory enough?"
-    return "; ".join(part for part in (said, own) if part)

@@ -44,6 +44,7 @@ def look(conn: Connection, folders: Sequence[str], disks: Mapping[str, Path], fa
         broken=broken,
         overdue=standing.overdue(conn, now_ms, _OVERDUE_MS),
         waiting=[Waiting(one.recipient[:12], one.service, one.messages, one.since, one.error) for one in backlogs],
+        receivers=standing.receivers(conn),
         disks=[Disk(what, str(path), shutil.disk_usage(path).free) for what, path in disks.items() if path.exists()],
     )
     return Look(facts, {(kind, store) for store in broken for kind in _OF_FILE})

@@ -11,7 +11,7 @@ import pytest
 
 from storebot.core.jobs import JobStatus, Verdict
 from storebot.core.schedule import Schedule
-from storebot.db import breakers, job_claims, job_orders, job_plans, job_runs, jobs, runs
+from storebot.db import breakers, job_claims, job_orders, job_plans, job_runs, jobs, runs, standing
 from storebot.db.database import Database, now_ms
 from storebot.db.holders import Holder, is_alive, this_process
 from storebot.db.jobs import FILE, Job, Plan
@@ -122,14 +122,14 @@ class TestClaim:
         assert (successor.attempts, successor.crashes) == (1, 1)
         with pytest.raises(ClaimLost, match="another worker's"):
             do(database, job_claims.finish, late, Verdict.DONE)
-        assert do(database, job_claims.beat, ["late"], 60) == {}
+        assert do(database, job_claims.beat, ["late"], ME, 60) == {}
         assert only(database).claim_token == "successor"
 
     def test_a_heartbeat_keeps_it_and_brings_what_is_asked(self, database: Database) -> None:
         add(database, DAILY)
         job = claimed(database)
         do(database, job_orders.cancel, job.id)
-        assert do(database, job_claims.beat, ["first"], 60, at_ms=NOW + 59_000) == {"first": "cancel"}
+        assert do(database, job_claims.beat, ["first"], ME, 60, at_ms=NOW + 59_000) == {"first": "cancel"}
         assert do(database, job_claims.orphans, alive, at_ms=NOW + 90_000) == []
 
     def test_a_worker_that_died_on_this_machine_is_found_before_its_claim_expires(self, database: Database) -> None:
@@ -159,6 +159,78 @@ class TestClaim:
         job = only(database)
         assert (job.status, job.next_run_at, job.attempts) == (JobStatus.PENDING, NOW + 60_000, 0)
         assert do(database, job_runs.history) == []
+
+    def test_given_back_again_and_again_it_is_overdue_by_the_time_it_was_due_first(self, database: Database) -> None:
+        add(database, DAILY)
+        for minute in range(3):
+            job = claimed(database, str(minute), NOW + minute * 60_000)
+            do(database, job_claims.give_back, job, 60_000, "no node", at_ms=NOW + minute * 60_000)
+        later = NOW + 2 * 60_000
+        assert do(database, standing.overdue, later, 60_000) == [("refresh of acme", NOW, "no node")]
+        assert do(database, standing.overdue, later, 2 * 60_000) == []
+
+
+class TestTakeOver:
+    """An attempt on a node outlives its worker: the next one has it under the same token."""
+
+    OTHER = replace(ME, host="elsewhere")
+
+    def left(self, database: Database) -> Job:
+        add(database, DAILY)
+        job = claimed(database)
+        do(database, job_claims.leave, ["first"], ME, at_ms=NOW + 1000)
+        (orphan,) = do(database, job_claims.orphans, alive, at_ms=NOW + 1000)
+        assert orphan.id == job.id
+        return orphan
+
+    def test_what_was_left_is_kept_by_the_next_and_by_nobody_else(self, database: Database) -> None:
+        orphan = self.left(database)
+        taken = do(database, job_claims.take_over, orphan, self.OTHER, 60, at_ms=NOW + 1000)
+        assert taken is not None
+        assert (taken.claim_token, taken.claim_expires_at, taken.started_at) == ("first", NOW + 61_000, NOW)
+        assert do(database, job_claims.take_over, orphan, ME, 60, at_ms=NOW + 1000) is None, "another was faster"
+        assert do(database, job_claims.orphans, alive, at_ms=NOW + 60_999) == []
+        assert do(database, job_claims.beat, ["first"], ME, 60, at_ms=NOW) == {}
+        assert do(database, job_claims.beat, ["first"], self.OTHER, 60, at_ms=NOW) == {"first": ""}
+        assert do(database, job_claims.goes_on, "first")
+
+    def test_the_end_is_written_by_who_has_it_now(self, database: Database) -> None:
+        """Case Q02: the worker that had it slept, and sees the end as well."""
+        orphan = self.left(database)
+        taken = do(database, job_claims.take_over, orphan, self.OTHER, 60, at_ms=NOW + 1000)
+        assert taken is not None
+        with pytest.raises(ClaimLost):
+            do(database, job_claims.finish, orphan, Verdict.CRASHED, at_ms=NOW + 2000)
+        do(database, job_claims.give_back, orphan, 1000, "no", at_ms=NOW + 2000)
+        assert only(database).status is JobStatus.RUNNING
+        do(database, job_claims.finish, taken, Verdict.DONE, at_ms=NOW + 3000)
+        assert not do(database, job_claims.goes_on, "first")
+        assert [(run.token, run.verdict) for run in do(database, job_runs.history)] == [("first", "done")]
+
+    def test_a_worker_that_only_slept_and_kept_it_again_loses_nothing(self, database: Database) -> None:
+        add(database, DAILY)
+        claimed(database)
+        (orphan,) = do(database, job_claims.orphans, alive, at_ms=NOW + 60_000)
+        do(database, job_claims.beat, ["first"], ME, 60, at_ms=NOW + 60_001)
+        assert do(database, job_claims.take_over, orphan, self.OTHER, 60, at_ms=NOW + 60_002) is None
+
+    def test_of_many_workers_one_takes_it(self, database: Database) -> None:
+        orphan = self.left(database)
+        start, taken = threading.Barrier(4), list[str]()
+
+        def work(number: int) -> None:
+            start.wait(30)
+            holder = replace(ME, host=f"machine{number}")
+            found = retrying(database, lambda conn: job_claims.take_over(conn, orphan, holder, 60, at_ms=NOW + 1000))
+            if found is not None:
+                taken.append(found.holder)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert taken == [only(database).holder]
 
 
 class TestHistory:

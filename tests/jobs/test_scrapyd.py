@@ -22,20 +22,28 @@ from storebot.db.jobs import Job, Plan
 from storebot.exceptions import ConfigurationError, NotLaunched
 from storebot.jobs import scrapyd
 from storebot.jobs.launching import Ended
-from storebot.jobs.scrapyd import Node, RemoteAttempt, ScrapydNodes, nodes_of
+from storebot.jobs.nodes import Node, nodes_of
+from storebot.jobs.remote import RemoteAttempt
+from storebot.jobs.scrapyd import ScrapydNodes
 from tests.db.backends import sqlite_url
 from tests.db.shop import alive
 
 __all__ = ["sqlite_url"]
+CODE = "0123456789ab"
+THIS = f"20261130T222500-{CODE}"
 AUTH = "Basic " + base64.b64encode(b"storebot:p@ss word").decode()
 
 
 class ScriptedNode(HTTPServer):
-    """Answers `daemonstatus.json` with ``load``, `status.json` with ``state``, and remembers what is posted to it."""
+    """Answers `daemonstatus.json` with ``load``, `listversions.json` with ``versions``, `status.json` with ``state``.
+
+    It remembers what is posted to it.
+    """
 
     def __init__(self, load: int = 0) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.load, self.state, self.refuses, self.slow_s = load, "running", "", 0.0
+        self.versions: object = [THIS]
         self.posted: list[tuple[str, dict[str, list[str]]]] = []
 
     @property
@@ -51,9 +59,12 @@ class _Handler(BaseHTTPRequestHandler):
     server: ScriptedNode
 
     def do_GET(self) -> None:
-        load, state = self.server.load, self.server.state
-        about = {"running": load, "pending": 0} if "daemonstatus" in self.path else {"currstate": state or None}
-        self._answer({"status": "ok", **about})
+        about = {
+            "/daemonstatus.json": {"running": self.server.load, "pending": 0},
+            "/listversions.json": {"versions": self.server.versions},
+            "/status.json": {"currstate": self.server.state or None},
+        }
+        self._answer({"status": "ok", **about[urlsplit(self.path).path]})
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -104,7 +115,8 @@ class Machine:
 
     def nodes(self, *nodes: ScriptedNode | Node, settings: tuple[str, ...] = ()) -> ScrapydNodes:
         listed = [one.node if isinstance(one, ScriptedNode) else one for one in nodes]
-        return ScrapydNodes(listed, "storebot", self.database, patience_s=30, settings=settings, clock=lambda: self.now)
+        rest: dict[str, Any] = {"settings": settings, "clock": lambda: self.now, "code": lambda: CODE}
+        return ScrapydNodes(listed, "storebot", self.database, patience_s=30, **rest)
 
     def after(self, seconds: float, attempt: RemoteAttempt) -> Ended | None:
         self.now += seconds
@@ -136,7 +148,8 @@ class TestStart:
             "project": ["storebot"],
             "spider": ["refresh"],
             "jobid": ["token"],
-            "setting": ["STOREBOT_JOB=token", "DOWNLOAD_DELAY=5"],
+            "_version": [THIS],
+            "setting": ["STOREBOT_JOB=token", f"STOREBOT_JOB_CODE={CODE}", "DOWNLOAD_DELAY=5"],
             "store": ["acme"],
             "budget": ["5"],
         }
@@ -181,6 +194,53 @@ class TestStart:
         with serving(other):
             assert machine.nodes(node, other).start(machine.job, "token").node == node.url
         assert other.posted == []
+
+
+class TestVersion:
+    """Case Y04: an old deployment never crawls for a new worker."""
+
+    def test_a_node_with_another_version_is_passed_over_and_what_to_deploy_is_said(
+        self, machine: Machine, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        old, new = ScriptedNode(load=0), ScriptedNode(load=7)
+        old.versions = ["20261130T222500-aaaaaaaaaaaa", "r10"]
+        with serving(old, new):
+            assert machine.nodes(old, new).start(machine.job, "token").node == new.url
+        assert old.posted == []
+        assert f"{old.url}: it has storebot r10, and this code is {CODE}: scrapyd-deploy --version" in caplog.text
+
+    def test_the_version_that_is_this_code_is_asked_for_by_name_however_the_node_sorts(
+        self, machine: Machine, node: ScriptedNode
+    ) -> None:
+        """Scrapyd takes `r9` for newer than `r10`, and both for newer than a time."""
+        node.versions = [f"20251130T222500-{CODE}", THIS, "20270101T000000-aaaaaaaaaaaa", "r10", "r9"]
+        machine.nodes(node).start(machine.job, "token")
+        assert node.posted[0][1]["_version"] == [THIS]
+
+    @pytest.mark.parametrize(
+        ("versions", "said"),
+        [
+            ([], "storebot isn't deployed there: scrapyd-deploy"),
+            (["r9"], "it has storebot r9, and this code is"),
+            (None, "it answers, and not as Scrapyd does"),
+        ],
+        ids=["nothing", "another", "no-scrapyd"],
+    )
+    def test_where_no_node_has_it_nothing_is_begun(
+        self, machine: Machine, node: ScriptedNode, versions: object, said: str
+    ) -> None:
+        node.versions = versions
+        with pytest.raises(NotLaunched, match=said):
+            machine.nodes(node).start(machine.job, "token")
+        assert node.posted == []
+
+    def test_once_it_is_deployed_the_node_gets_jobs_again(self, machine: Machine, node: ScriptedNode) -> None:
+        fleet = machine.nodes(node)
+        node.versions = []
+        with pytest.raises(NotLaunched):
+            fleet.start(machine.job, "token")
+        node.versions, machine.now = [THIS], 31.0
+        assert fleet.start(machine.job, "token").node == node.url
 
 
 class TestFollow:
@@ -237,15 +297,32 @@ class TestFollow:
         attempt.kill()
         assert [fields["signal"] for path, fields in node.posted if path == "/cancel.json"] == [["INT"], ["KILL"]]
 
-    def test_an_attempt_of_a_dead_worker_is_found_on_its_node(self, machine: Machine, node: ScriptedNode) -> None:
+    def test_an_attempt_of_another_worker_is_found_on_its_node(self, machine: Machine, node: ScriptedNode) -> None:
         with machine.database.write() as conn:
             job_runs.note_start(conn, "token", node=node.url)
             run = job_runs.of_token(conn, "token")
         assert run is not None
         found = machine.nodes(node).adopt(run)
-        assert found is not None
         assert found.log.endswith("/logs/storebot/refresh/token.log")
-        assert machine.nodes(gone()).adopt(run) is None
+        node.state = "running"
+        assert machine.after(1000, found) is None
+
+    def test_one_on_a_node_that_is_not_listed_any_more_is_followed_by_the_database(
+        self, machine: Machine, node: ScriptedNode, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Its password isn't known, so it answers 401 and can't be told to stop."""
+        with machine.database.write() as conn:
+            job_runs.note_start(conn, "token", node=node.url)
+            run = job_runs.of_token(conn, "token")
+            leases.take(conn, "acme", "crawl", this_process(), 60, alive)
+        assert run is not None
+        found = machine.nodes(gone()).adopt(run)
+        assert machine.after(1000, found) is None
+        assert "HTTP 401" in caplog.text
+        with machine.database.write() as conn:
+            leases.release(conn, "acme", "crawl")
+            job_runs.note_end(conn, "token", 0)
+        assert machine.after(5, found) == Ended(0)
 
 
 class TestAddresses:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
 from storebot.core.alerts.message import Channel
+from storebot.core.alerts.retrying import LEAST_ATTEMPTS
 from storebot.core.breaker import Breaker, State
-from storebot.db import breakers, outbox, spending
+from storebot.core.webhooks.answers import Answer
+from storebot.db import breakers, outbox, spending, subscriptions
 from storebot.db.database import Database
 from storebot.db.jobs import Plan, enqueue
 from storebot.db.outbox import Status
 from storebot.db.schema import changes, channels, jobs
 from storebot.items import Expense, Outlay, PageType, RunStatus, Tier
+from storebot.webhooks.delivering import deliver_due
 from tests.core.alerts.timeline import MINUTE, at
 from tests.notify.standing import ANN, BOB, STORE, Desk, changed, ran
 from tests.stores.writing import LEAST
+from tests.webhooks.receiving import ENVIRON, subscribe, tell
 
 LATE = update(changes).where(changes.c.url_key == "late")
 HOUR, DAY = 60 * MINUTE, 24 * 60 * MINUTE
@@ -271,3 +276,49 @@ def test_many_that_tend_at_the_same_moment_say_it_once(database: Database, tmp_p
         "acme: the shop blocks (over)",
         "changes: 1 change at acme",
     ]
+
+
+def test_a_receiver_of_changes_that_is_gone_is_told_until_it_has_what_it_lacks(
+    database: Database, tmp_path: Path
+) -> None:
+    desk = Desk(database, tmp_path)
+    clock = lambda conn: NOON  # noqa: E731 - the receiver's time is the desk's
+    posted: list[str] = []
+
+    def post(url: str, headers: Mapping[str, str], body: bytes, *, allow_private: bool) -> Answer:
+        posted.append(url)
+        return Answer(200 if "well" in url or posted.count(url) > 1 else 410)
+
+    _, gone = (subscribe(database, f"https://{name}.example/SECRETPATH") for name in ("well", "gone"))
+    tell(database, 3)
+    deliver_due(database, ENVIRON, post=post, clock=clock)
+    desk.look(NOON + MINUTE)
+    with database.write() as conn:
+        assert subscriptions.replay(conn, gone, 0) == 3
+    deliver_due(database, ENVIRON, post=post, clock=clock)
+    for minute in (2, 18):
+        desk.look(NOON + minute * MINUTE)
+    assert titles(desk) == ["storebot: a webhook isn't taken", "storebot: a webhook isn't taken (over)"]
+    text, _, advice = desk.bodies[0].splitlines()
+    assert text == f"subscription {gone} (https://gone.example/***) ended, because its receiver answered 410 Gone."
+    assert f"scrapy deliver replay --subscription {gone} --after 0 sends what it lacks" in advice
+    assert "SECRETPATH" not in "".join(desk.bodies)
+
+
+def test_what_a_receiver_takes_not_for_an_hour_or_never_is_told(database: Database, tmp_path: Path) -> None:
+    desk = Desk(database, tmp_path)
+
+    def post(url: str, headers: Mapping[str, str], body: bytes, *, allow_private: bool) -> Answer:
+        return Answer(500)
+
+    whom = f"subscription {subscribe(database, 'https://down.example/hook')} (https://down.example/***)"
+    tell(database, 3)
+    for hour in (*range(LEAST_ATTEMPTS - 1), 96):
+        now = NOON + hour * HOUR
+        deliver_due(database, ENVIRON, post=post, clock=lambda conn: now, chance=lambda: 0.0)  # noqa: B023 - used at once
+        desk.look(now)
+    assert [body.splitlines()[0] for body in desk.bodies] == [
+        f"a message waits for {whom} since 2026-06-01 12:00 CEST: it answered 500.",
+        f"1 message to {whom} was given up.",
+    ]
+    assert titles(desk) == ["storebot: a webhook isn't taken", "storebot: a webhook isn't taken (for 95h)"]

@@ -60,6 +60,14 @@ class StoreFacts:
     learned: bool = True  # of [expect]
 
 
+class Late(NamedTuple):
+    """A job that should have begun."""
+
+    what: str
+    since: int
+    why: str = ""  # what a worker said that couldn't begin it; "": none took it
+
+
 class Waiting(NamedTuple):
     """Messages that a recipient doesn't take."""
 
@@ -68,6 +76,18 @@ class Waiting(NamedTuple):
     messages: int
     since: int
     error: str
+
+
+class Receiver(NamedTuple):
+    """A subscription to changes, and what it hasn't got of them. Times are milliseconds."""
+
+    id: int
+    shown: str  # its address, without what is secret in it
+    ended: str = ""  # why nothing is sent any more; "": it's active
+    dead: int = 0  # messages that were given up
+    since: int = 0  # the message that waits was made then; 0: none waits
+    error: str = ""  # of its last attempt; "": there was none
+    after: int = 0  # it has all changes up to this one
 
 
 class Disk(NamedTuple):
@@ -84,8 +104,9 @@ class Facts:
 
     stores: Sequence[StoreFacts] = ()
     broken: Mapping[str, str] = field(default_factory=dict)  # store files that can't be read: by store, why
-    overdue: Sequence[tuple[str, int]] = ()  # jobs that no worker takes: what, and due since
+    overdue: Sequence[Late] = ()
     waiting: Sequence[Waiting] = ()
+    receivers: Sequence[Receiver] = ()
     disks: Sequence[Disk] = ()
 
 
@@ -108,6 +129,7 @@ def findings(facts: Facts, limits: Limits, now_ms: int) -> list[Finding]:
         ),
         *_overdue(facts.overdue, limits),
         *_undelivered(facts.waiting, limits, now_ms),
+        *_webhooks(facts.receivers, limits, now_ms),
         *_disks(facts.disks, limits),
     ]
 
@@ -182,12 +204,15 @@ def _silent(store: StoreFacts, limits: Limits, now_ms: int) -> Iterator[Finding]
             yield Finding(Kind.SILENT, text, advice, store.name)
 
 
-def _overdue(jobs: Sequence[tuple[str, int]], limits: Limits) -> Iterator[Finding]:
+def _overdue(jobs: Sequence[Late], limits: Limits) -> Iterator[Finding]:
     if jobs:
-        what, since = min(jobs, key=lambda job: job[1])
+        first = min(jobs, key=lambda job: job.since)
         count = "1 job waits" if len(jobs) == 1 else f"{len(jobs):,} jobs wait"
-        text = f"{count} for a worker, {what} since {clock(since, limits.zone)}."
-        yield Finding(Kind.OVERDUE, text, "start one: scrapy worker (systemctl status storebot-worker)")
+        text = f"{count} for a worker, {first.what} since {clock(first.since, limits.zone)}."
+        if first.why:
+            yield Finding(Kind.OVERDUE, f"{text} A worker tried: {first.why}", "do what it says; scrapy doctor")
+        else:
+            yield Finding(Kind.OVERDUE, text, "start one: scrapy worker (systemctl status storebot-worker)")
 
 
 def _undelivered(waiting: Sequence[Waiting], limits: Limits, now_ms: int) -> Iterator[Finding]:
@@ -196,6 +221,25 @@ def _undelivered(waiting: Sequence[Waiting], limits: Limits, now_ms: int) -> Ite
             count = "1 message waits" if one.messages == 1 else f"{one.messages:,} messages wait"
             text = f"{count} for {one.service} since {clock(one.since, limits.zone)}: {one.error}"
             yield Finding(Kind.UNDELIVERED, text, "scrapy alerts test; correct its URL", "", one.recipient)
+
+
+def _webhooks(receivers: Sequence[Receiver], limits: Limits, now_ms: int) -> Iterator[Finding]:
+    """Find receivers that don't get their changes: nothing is sent, or was given up, or is tried in vain for long."""
+    for one in receivers:
+        whom, replay = f"subscription {one.id} ({one.shown})", f"scrapy deliver replay --subscription {one.id}"
+        told = []
+        if one.ended:
+            told.append(f"{whom} ended, because {one.ended}.")
+        elif one.since and now_ms - one.since >= UNDELIVERED_AFTER_MS:
+            why = one.error or "nothing sends it, so plan scrapy deliver run"
+            told.append(f"a message waits for {whom} since {clock(one.since, limits.zone)}: {why}.")
+        if one.dead:
+            count = "1 message" if one.dead == 1 else f"{one.dead:,} messages"
+            told.append(f"{count} to {whom} {'was' if one.dead == 1 else 'were'} given up.")
+        if told:
+            again = f"{replay} --after {one.after} sends what it lacks" if one.ended or one.dead else "it's tried again"
+            advice = f"scrapy deliver test {one.id}; {again}; or scrapy deliver remove {one.id}"
+            yield Finding(Kind.WEBHOOK, " ".join(told), advice, "", str(one.id))
 
 
 def _disks(disks: Sequence[Disk], limits: Limits) -> Iterator[Finding]:

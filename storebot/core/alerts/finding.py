@@ -20,6 +20,7 @@ class Kind(StrEnum):
     DISK = "disk"
     STORE_FILE = "store_file"
     UNDELIVERED = "undelivered"  # a recipient that takes no messages
+    WEBHOOK = "webhook"  # a receiver that takes no changes
 
     @property
     def headline(self) -> str:
@@ -39,6 +40,7 @@ _TITLES = {
     Kind.DISK: "the disk is nearly full",
     Kind.STORE_FILE: "the store file can't be read",
     Kind.UNDELIVERED: "messages can't be delivered",
+    Kind.WEBHOOK: "a webhook isn't taken",
 }
 
 

@@ -14,6 +14,7 @@ from storebot.core.alerts.conditions import (
     Facts,
     FailingJob,
     Limits,
+    Receiver,
     StoreFacts,
     Waiting,
     findings,
@@ -127,7 +128,7 @@ def test_a_budget_a_disk_a_file_and_jobs() -> None:
         store(budget="5 of 5 requests of 2026-06"),
         disks=disks,
         broken={"b": "b.toml: base_url: is missing"},
-        overdue=[("refresh of acme", NOW - HOUR), ("prune of acme", NOW - 2 * HOUR)],
+        overdue=[Late("refresh of acme", NOW - HOUR), Late("prune of acme", NOW - 2 * HOUR)],
     )
     assert found == {
         "budget acme": "5 of 5 requests of 2026-06: until the month ends no request is sent.",
@@ -143,3 +144,32 @@ def test_messages_that_a_recipient_does_not_take_for_an_hour() -> None:
     assert said(waiting=[waiting], now=NOW + UNDELIVERED_AFTER_MS) == {
         "undelivered ann": "3 messages wait for slack since 2026-06-01 12:00 CEST: HTTP 404"
     }
+
+
+def test_a_receiver_of_changes_that_takes_none_for_an_hour() -> None:
+    well = Receiver(1, "https://a.example/***")
+    waits = Receiver(7, "https://b.example/***", since=NOW, error="it answered 500")
+    assert said(receivers=[well, waits], now=NOW + UNDELIVERED_AFTER_MS - 1) == {}
+    later = NOW + UNDELIVERED_AFTER_MS
+    assert said(receivers=[well, waits], now=later) == {
+        "webhook 7": "a message waits for subscription 7 (https://b.example/***) since 2026-06-01 12:00 CEST: "
+        "it answered 500."
+    }
+    unsent = waits._replace(error="")
+    assert said(receivers=[unsent], now=later)["webhook 7"].endswith(": nothing sends it, so plan scrapy deliver run.")
+
+
+def test_a_receiver_of_changes_that_is_gone_or_lacks_some() -> None:
+    gone = Receiver(7, "https://b.example/***", "its receiver answered 410 Gone", since=NOW, after=41)
+    assert said(receivers=[gone]) == {
+        "webhook 7": "subscription 7 (https://b.example/***) ended, because its receiver answered 410 Gone."
+    }
+    lacks = Receiver(8, "https://c.example/***", dead=2, after=41)
+    assert said(receivers=[lacks])["webhook 8"] == "2 messages to subscription 8 (https://c.example/***) were given up."
+    both = lacks._replace(dead=1, since=NOW - UNDELIVERED_AFTER_MS, error="no answer")
+    found = findings(Facts(receivers=[both]), LIMITS, NOW)
+    assert [one.text for one in found] == [
+        "a message waits for subscription 8 (https://c.example/***) since 2026-06-01 11:00 CEST: no answer. "
+        "1 message to subscription 8 (https://c.example/***) was given up."
+    ]
+    assert "scrapy deliver replay --subscription 8 --after 41 sends what it lacks" in found[0].advice

@@ -1,0 +1,1 @@
+"""What the dashboard decides: values in, values out."""
