@@ -29,10 +29,14 @@ def serve(database: Database, host: str, port: int, tokens: tuple[str, ...], ope
         raise ConfigurationError(
             f"--host {host}: without a token the API is for this machine alone; set {TOKENS}, or use 127.0.0.1"
         )
-    guard = tokens_guard(tokens) if tokens else local_guard
+    serve_app(create_app(database, tokens_guard(tokens) if tokens else local_guard), host, port, opened)
+
+
+def serve_app(app: Any, host: str, port: int, opened: Callable[[str], None]) -> None:
+    """Serve an ASGI application as `serve` does. Raises ConfigurationError for an address that can't be listened on."""
     listening = _listening(host, port)
     opened(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}")
-    asyncio.run(_serve(create_app(database, guard), listening))
+    asyncio.run(_serve(app, listening))
 
 
 def _listening(host: str, port: int) -> socket.socket:

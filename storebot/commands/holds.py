@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from storebot.core.summary import table
 from storebot.db import deciding, holds
 from storebot.db.database import Database
+from storebot.db.holders import person
 from storebot.db.types import AnyRow
 from storebot.exceptions import ConfigurationError, ExitCode, StorebotError
 
@@ -140,7 +140,7 @@ def _decide(database: Database, verb: str, rows: Sequence[AnyRow], opts: argpars
             )
         return ExitCode.COMPLETE
     decisions: list[deciding.Decision] = []
-    for decision in VERBS[verb](database, rows, _who(), lease_s):
+    for decision in VERBS[verb](database, rows, person(), lease_s):
         decisions.append(decision)
         if opts.json:
             result = {"refused": decision.refused, "rows": decision.rows_written, "changes": decision.changes}
@@ -181,11 +181,3 @@ def _few(heads: Iterable[str]) -> list[str]:
 
 def _time(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _who() -> str:
-    """Return who decides, for the record: the name that this process goes by."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # in a container, a user without a name
-        return "unknown"

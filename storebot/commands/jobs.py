@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from storebot.core.schedule import Schedule
 from storebot.core.summary import table
 from storebot.db import job_runs, jobs
 from storebot.db.database import Database
+from storebot.db.holders import person
 from storebot.db.job_orders import ORDERS
 from storebot.db.jobs import Job, Plan
 from storebot.db.retry import retrying
@@ -94,7 +94,7 @@ class Command(ScrapyCommand):
             priority=opts.priority,
             time_limit_s=limit_s,
         )
-        job_id = _tried(database, lambda conn: jobs.enqueue(conn, plan, by=_who()), opts)
+        job_id = _tried(database, lambda conn: jobs.enqueue(conn, plan, by=person()), opts)
         done = "would be added" if opts.dry_run else "is added and due now"
         _say(opts, {"id": None if opts.dry_run else job_id, "done": done}, f"job {job_id} ({plan.kind}) {done}")
         return ExitCode.COMPLETE
@@ -226,11 +226,3 @@ def _arguments(given: Sequence[str]) -> dict[str, str]:
 
 def _say(opts: argparse.Namespace, facts: dict[str, Any], sentence: str) -> None:
     print(orjson.dumps(facts).decode() if opts.json else sentence)
-
-
-def _who() -> str:
-    """Return who asks, for the record: the name that this process goes by."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # in a container, a user without a name
-        return "unknown"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -18,10 +18,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from storebot.api.app import create_app as create_api
+from storebot.api.app import tokens_guard
 from storebot.dashboard import deeds, login
 from storebot.dashboard.gatekeeper import Gatekeeper
 from storebot.dashboard.guests import Guests
-from storebot.dashboard.pages import DEEDS, PICTURES, VIEWS
+from storebot.dashboard.pages import DEEDS, FOREIGN, PICTURES, VIEWS
 from storebot.dashboard.rendering import FOLDER
 from storebot.dashboard.serving_pages import Pages, problem
 from storebot.dashboard.site import Site
@@ -33,14 +34,14 @@ AT_ONCE = 8  # answers under way: each takes a connection to the database
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def create_app(site: Site, api_guard: Callable[[Mapping[str, str]], HTTPStatus | None]) -> Starlette:
-    """Return the application. ``api_guard`` is the read API's own: it asks for a token, not for a login."""
+def create_app(site: Site, tokens: Sequence[str] = ()) -> Starlette:
+    """Return the application. ``tokens`` let into the read API; without any it is for whoever may see the pages."""
     limiter = anyio.CapacityLimiter(AT_ONCE)
     pages, guests = Pages(site), Guests(site)
     off_loop = partial(_off_loop, limiter=limiter)
     routes: list[BaseRoute] = [
         Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static"),
-        Mount("/api", create_api(site.database, api_guard), name="api"),
+        Mount("/api", create_api(site.database, tokens_guard(tokens) if tokens else _admitted), name="api"),
         *login.routes(pages, guests),
     ]
     for view in VIEWS:
@@ -49,18 +50,26 @@ def create_app(site: Site, api_guard: Callable[[Mapping[str, str]], HTTPStatus |
             Route(as_json(view.path), off_loop(partial(pages.facts, view)), name=f"{view.name}.json"),
         ]
     routes += [Route(one.path, off_loop(partial(pages.picture, one)), name=one.name) for one in PICTURES]
+    routes += [Route(one.path, off_loop(partial(pages.foreign, one)), name=one.name) for one in FOREIGN]
     routes += [
         Route(one.path, deeds.endpoint(one, site, pages, limiter), methods=["POST"], name=one.verb) for one in DEEDS
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Gatekeeper, guests=guests)],
+        middleware=[
+            Middleware(Gatekeeper, guests=guests, unguarded=("/static/", "/api/") if tokens else ("/static/",))
+        ],
         exception_handlers={
             HTTPException: partial(_on_http, pages),
             DatabaseUnavailable: partial(_on_unavailable, pages),
             Exception: partial(_on_error, pages),
         },
     )
+
+
+def _admitted(headers: Mapping[str, str]) -> HTTPStatus | None:
+    """Let in whom the gatekeeper let in."""
+    return None
 
 
 def as_json(path: str) -> str:

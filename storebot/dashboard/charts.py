@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import pygal
-from pygal.style import Style
+from lxml import etree
 
-# What a series means -> its colour in light and in dark.
-PALETTE = {
-    "good": ("#17683a", "#74d199"),
-    "calm": ("#7fb89a", "#3f7a59"),  # as before: nothing changed
-    "new": ("#0b5c8a", "#7cc4f0"),
-    "warn": ("#c77d00", "#f0b75e"),
-    "bad": ("#b3261e", "#ff9b92"),
-    "idle": ("#8b949e", "#77818c"),
-    "main": ("#0b5c8a", "#7cc4f0"),
-    "second": ("#8a4f9e", "#d3a3e4"),
-    "third": ("#a65a00", "#e8b27a"),
-    "band": ("#cfe6d8", "#1f3d2b"),
-}
-OUTCOMES = {
-    "new": "new",
-    "changed": "good",
-    "unchanged": "calm",
-    "not_modified": "calm",
-    "held": "warn",
-    "missing": "second",
-    "moved": "second",
-    "skipped": "idle",
-    "invalid": "third",
-    "error": "bad",
-    "blocked": "bad",
-}
-_INK, _SOFT, _LINE = ("#1b1f1c", "#e7ece8"), ("#566058", "#a3aea6"), ("#d9ded9", "#333c37")
+from storebot.dashboard.chart_style import ID, OUTCOMES, PALETTE, config
+
+__all__ = ["OUTCOMES", "PALETTE", "Line", "Series", "Step", "bars", "lines", "stacked", "steps", "timeline"]
+
+_HOURS_UNTIL_S = 3 * 86_400  # below it, the axis of time shows hours
+
+Point = tuple[float, float | None]
 
 
 class Series(NamedTuple):
@@ -47,12 +27,20 @@ class Series(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line over time: (milliseconds, value); a value of None breaks it. ``filled``: down to the axis."""
+    """One line over time: (milliseconds, value); a value of None breaks it. ``filled``: an area, down to the axis."""
 
     name: str
     role: str
     points: Sequence[tuple[int, float | None]]
     filled: bool = False
+
+
+class Step(NamedTuple):
+    """A value that held from one time to another, both in milliseconds."""
+
+    since: int
+    until: int
+    value: float
 
 
 def stacked(labels: Sequence[str], series: Sequence[Series], *, narrow: bool = False, unit: str = "") -> bytes:
@@ -70,20 +58,77 @@ def lines(labels: Sequence[str], series: Sequence[Series], *, narrow: bool = Fal
     return _drawn(pygal.Line, labels, series, narrow, unit, show_dots=len(labels) <= 40)
 
 
-def timeline(found: Sequence[Line], *, narrow: bool = False, unit: str = "", least: float | None = None) -> bytes:
-    """Return lines over time, point by point; for steps, give both ends of each step."""
-    chart = pygal.XY(
-        **_config([one.role for one in found], narrow, unit),
-        show_dots=False,
-        x_value_formatter=_day,
-        xrange=None,
-        allow_interruptions=True,
-        **({"range": None} if least is None else {"zero": least}),
-    )
+def steps(found: Iterable[Step]) -> list[tuple[int, float | None]]:
+    """Return the points of a line that goes in steps; between steps that don't touch it is broken."""
+    points: list[tuple[int, float | None]] = []
     for one in found:
-        points = [(at_ms / 1000, value) for at_ms, value in one.points]
-        chart.add(one.name, points, fill=one.filled, allow_interruptions=True)
+        if points and points[-1][0] != one.since:
+            points.append((points[-1][0], None))
+        points += [(one.since, one.value), (one.until, one.value)]
+    return points
+
+
+def timeline(
+    found: Sequence[Line],
+    *,
+    narrow: bool = False,
+    unit: str = "",
+    least: float | None = None,
+    most: float | None = None,
+) -> bytes:
+    """Return lines over time, point by point (`steps` makes those of steps), from the value ``least`` to ``most``."""
+    values = [value for one in found for _, value in one.points if value is not None]
+    low = least if least is not None else min(values, default=0)
+    high = most if most is not None else max(values, default=1)
+    times = [at_ms / 1000 for one in found for at_ms, _ in one.points] or [0]
+    first, last = min(times), max(*times, min(times) + 1)
+    chart = pygal.XY(
+        **config([one.role for one in found], narrow, unit, grounds=[one.filled for one in found]),
+        show_dots=False,
+        range=(low, high if high > low else low + 1),
+        zero=low,
+        allow_interruptions=True,
+        xrange=(first, last),
+        show_x_labels=len(times) > 1,
+        x_value_formatter=_clock if last - first < _HOURS_UNTIL_S else _day,
+        margin_right=45,  # half of the last label
+    )
+    if len(times) > 1:
+        chart.x_labels = _ticks(first, last, 3 if narrow else 7)
+    for one in found:
+        points = _seen_once([(at_ms / 1000, value) for at_ms, value in one.points], (last - first) / 400)
+        chart.add(one.name, _closed(points, low) if one.filled else points, fill=one.filled, allow_interruptions=True)
     return _svg(chart)
+
+
+def _ticks(first: float, last: float, count: int) -> list[float]:
+    return [first + (last - first) * place / (count - 1) for place in range(count)]
+
+
+def _seen_once(points: Sequence[Point], width: float) -> list[Point]:
+    """Give a value of one moment, between two breaks, so much of the axis that one sees it."""
+    found = list(points)
+    for place, (at, value) in enumerate(points):
+        ends = place + 1 == len(points) or points[place + 1][1] is None
+        begins = place < 2 or points[place - 2][1] is None
+        if value is not None and begins and ends and place and points[place - 1] == (at, value):
+            found[place - 1], found[place] = (at - width, value), (at + width, value)
+    return found
+
+
+def _closed(points: Sequence[Point], low: float) -> list[Point]:
+    """Have each piece of an area begin and end at its lowest value: else it would be closed by a slope."""
+    found: list[Point] = []
+    for place, (at, value) in enumerate(points):
+        if value is None:
+            found.append((at, None))
+            continue
+        if place == 0 or points[place - 1][1] is None:
+            found.append((at, low))
+        found.append((at, value))
+        if place == len(points) - 1 or points[place + 1][1] is None:
+            found.append((at, low))
+    return found
 
 
 def _drawn(
@@ -91,7 +136,7 @@ def _drawn(
 ) -> bytes:
     every = max(1, len(labels) // (6 if narrow else 15))
     chart = kind(
-        **_config([one.role for one in series], narrow, unit),
+        **config([one.role for one in series], narrow, unit),
         x_labels_major_every=every,
         show_minor_x_labels=False,
         **options,
@@ -103,63 +148,21 @@ def _drawn(
 
 
 def _svg(chart: Any) -> bytes:
-    made: bytes = chart.render()
+    """Return the picture without the script that pygal puts into each: nothing runs it, and it's half of the bytes."""
+    chart.uuid = ID
+    root = chart.render_tree()
+    for script in root.findall(".//{*}script"):
+        script.getparent().remove(script)
+    title = root.find("{*}title")
+    if title is not None:
+        root.remove(title)  # it says "Pygal"; the page says what it shows
+    made: bytes = etree.tostring(root, encoding="utf-8", xml_declaration=True)
     return made
-
-
-def _config(roles: Sequence[str], narrow: bool, unit: str) -> dict[str, Any]:
-    return {
-        "js": [],  # no scripts
-        "width": 420 if narrow else 860,
-        "height": 300 if narrow else 260,
-        "explicit_size": False,
-        "legend_at_bottom": True,
-        "legend_at_bottom_columns": 2 if narrow else 6,
-        "legend_box_size": 12,
-        "margin": 8,
-        "no_data_text": "nothing yet",
-        "show_y_guides": True,
-        "y_labels_major_count": 4,
-        "show_minor_y_labels": False,
-        "truncate_label": -1,
-        "truncate_legend": -1,
-        "value_formatter": lambda value: "" if value is None else f"{value:,.6g}{unit}",
-        "css": ["file://style.css", "file://graph.css", f"inline:{_dark(roles)}"],
-        "style": _style(roles),
-    }
-
-
-def _style(roles: Sequence[str]) -> Style:
-    return Style(
-        background="transparent",
-        plot_background="transparent",
-        foreground=_SOFT[0],
-        foreground_strong=_INK[0],
-        foreground_subtle=_LINE[0],
-        font_family='system-ui, "DejaVu Sans", sans-serif',
-        label_font_size=12,
-        major_label_font_size=12,
-        legend_font_size=12,
-        no_data_font_size=16,
-        opacity="1",
-        opacity_hover="1",
-        transition="0s",
-        colors=tuple(PALETTE[role][0] for role in roles) or ("#000",),
-    )
-
-
-def _dark(roles: Sequence[str]) -> str:
-    """Return the rules for readers who have it dark, as text between the quotes of a style element."""
-    rules = [
-        f".axis text, .legend text, text.no_data {{ fill: {_SOFT[1]} }}",
-        f".axis text.major {{ fill: {_INK[1]} }}",
-        f".axis .line, .axis .guide.line {{ stroke: {_LINE[1]} }}",
-    ]
-    for place, role in enumerate(roles):
-        colour = PALETTE[role][1]
-        rules.append(f".color-{place}, .color-{place} a:visited {{ stroke: {colour}; fill: {colour} }}")
-    return "@media (prefers-color-scheme: dark) { " + " ".join(rules) + " }"
 
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _clock(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%m-%d %H:%M")

@@ -33,7 +33,7 @@ _HEADERS = {
     "Cache-Control": "private, no-store",
 }
 SESSION, VISIT = "storebot_session", "storebot_visit"
-_OPEN = ("/static/", "/api/")  # the API has a guard of its own
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 LOGIN = "/login"
 
 
@@ -41,11 +41,12 @@ class Gatekeeper:
     """An ASGI middleware. It puts ``visitor`` and ``cookie`` into the scope; without a visitor one only gets to log in.
 
     Who is at this machine needs no login while there are no users; then the Host header has to name this machine, so
-    that no page in its browser comes in under a name that it made up (DNS rebinding).
+    that no page in its browser comes in under a name that it made up (DNS rebinding), and nothing may say that a proxy
+    forwards requests of others. ``unguarded``: beginnings of paths that anybody may ask for.
     """
 
-    def __init__(self, app: ASGIApp, guests: Guests) -> None:
-        self._app, self._guests = app, guests
+    def __init__(self, app: ASGIApp, guests: Guests, unguarded: tuple[str, ...]) -> None:
+        self._app, self._guests, self._unguarded = app, guests, unguarded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,7 +57,7 @@ class Gatekeeper:
         new_visit = "" if visit else secrets.token_urlsafe(24)
         scope["cookie"] = visit or new_visit
         wrapped = self._with_headers(send, new_visit, scope)
-        if scope["path"].startswith(_OPEN):
+        if scope["path"].startswith(self._unguarded):
             await self._app(scope, receive, wrapped)
             return
         try:
@@ -72,7 +73,7 @@ class Gatekeeper:
         ):
             return Response("This was asked for by a page of another site; nothing was done.\n", HTTPStatus.FORBIDDEN)
         if not await anyio.to_thread.run_sync(guests.need_login):
-            if not is_loopback(host_of(host)):
+            if not is_loopback(host_of(host)) or any(name in request.headers for name in _FORWARDED):
                 text = "Without users the dashboard is for this machine alone: scrapy users add NAME --role operator\n"
                 return Response(text, HTTPStatus.MISDIRECTED_REQUEST)
             scope["visitor"] = guests.local(scope["cookie"])
@@ -97,7 +98,7 @@ class Gatekeeper:
                     headers.setdefault(name, value)
                 if self._guests.secure:
                     headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-                if new_visit and not scope["path"].startswith(_OPEN):
+                if new_visit and not scope["path"].startswith(self._unguarded):
                     headers.append("Set-Cookie", cookie(self._guests, VISIT, new_visit))
             await send(message)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from functools import cached_property
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -24,7 +25,11 @@ class Guests:
     def __init__(self, site: Site) -> None:
         self._site, self._hasher = site, PasswordHasher()
         self._by_name, self._by_peer = Throttle(_FREE_BY_NAME), Throttle(_FREE_BY_PEER)
-        self._nobody = self._hasher.hash(secrets.token_hex())
+
+    @cached_property
+    def _nobody(self) -> str:
+        """A hash that no password fits."""
+        return self._hasher.hash(secrets.token_hex())
 
     @property
     def secure(self) -> bool:

@@ -19,12 +19,17 @@ from storebot.core.read_api import etag, is_same
 from storebot.dashboard import listing
 from storebot.dashboard.rendering import environment
 from storebot.dashboard.site import Site, Visitor
-from storebot.dashboard.view import Ask, Facts, NotFound, Picture, View
+from storebot.dashboard.view import Ask, Facts, Foreign, NotFound, Picture, View
 from storebot.db import audit
 from storebot.db.dialects import now_ms
 from storebot.db.types import Connection
 
 _SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+# What a shop made: no script runs, nothing is loaded, no form is sent, and only our own pages frame it.
+_FOREIGN_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'self'"
+)
 
 
 class Pages:
@@ -71,6 +76,17 @@ class Pages:
         headers = {"Content-Security-Policy": _SVG_POLICY, "Cache-Control": "private, max-age=30"}
         return Response(svg, headers=headers, media_type="image/svg+xml")
 
+    def foreign(self, foreign: Foreign, request: Request) -> Response:
+        """Return a page of a shop. Looked at by itself it's as harmless as in its frame."""
+        with self._site.database.explaining(), self._site.database.read() as conn:
+            ask = self._ask(conn, request, foreign)
+            try:
+                html = foreign.read(ask)
+            except NotFound as error:
+                raise HTTPException(HTTPStatus.NOT_FOUND, str(error)) from error
+        headers = {"Content-Security-Policy": _FOREIGN_POLICY, "X-DNS-Prefetch-Control": "off"}
+        return HTMLResponse(html.encode(errors="replace"), headers=headers)
+
     def html(self, template: str, request: Request, facts: Mapping[str, Any]) -> str:
         """Return a template filled in, with what all of them know."""
         visitor: Visitor | None = request.scope.get("visitor")
@@ -85,18 +101,21 @@ class Pages:
             **facts,
         )
 
-    def _ask(self, conn: Connection, request: Request, what: View | Picture) -> Ask:
-        known = {"done", *what.parameters}
+    def _ask(self, conn: Connection, request: Request, what: View | Picture | Foreign) -> Ask:
+        known, many = {"done"}, what.many if isinstance(what, View) else ()
+        if not isinstance(what, Foreign):
+            known.update(what.parameters)
         if isinstance(what, Picture):
             known.add("narrow")
-        elif what.listed is not None:
+        elif isinstance(what, View) and what.listed is not None:
             known |= {*listing.OWN, *(one.name for one in what.listed.choices)}
-        query = dict(request.query_params)
+        query = {name: value for name, value in request.query_params.items() if name not in many}
+        marked = {name: request.query_params.getlist(name) for name in many}
         if unknown := sorted(query.keys() - known):
             text = f"{unknown[0][:40]}: no such parameter here; there are {', '.join(sorted(known))}"
             raise HTTPException(HTTPStatus.BAD_REQUEST, text)
         visitor: Visitor = request.scope["visitor"]
-        return Ask(conn, self._site, visitor, request.path_params, query, now_ms(conn))
+        return Ask(conn, self._site, visitor, request.path_params, query, now_ms(conn), marked)
 
     def _done(self, ask: Ask) -> audit.Deed | None:
         """Return what the visitor has just done, where the address says so."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from storebot.core.alerts.alerting import Rules
+from storebot.core.alerts.conditions import Limits
 from storebot.core.dashboard.roles import Role
 from storebot.db.database import Database
 from storebot.exceptions import ConfigurationError, UnknownStore
@@ -20,10 +22,12 @@ class Site:
     database: Database
     folders: Sequence[str] = ()  # of store files
     archive: Path | None = None  # folder of the page archives; None: none are kept
+    failed_pages: Path | None = None  # folder of the pages that couldn't be read; None: none are kept
     exports: Path | None = None  # folder that exports go to
     logs: Path | None = None  # folder of the worker's logs
     disks: Mapping[str, Path] = field(default_factory=dict)  # that `scrapy alerts` looks at, by what they hold
-    failures: int = 3  # in a row, from which a job counts as failing
+    limits: Limits = field(default_factory=Limits)  # of the alerts file
+    rules: Rules = field(default_factory=Rules)  # of the same
     lease_s: float = 60.0
     local_user: str = ""  # who acts where there is no login
     public_url: str = ""  # where TLS is put in front

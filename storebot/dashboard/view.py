@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ class Ask:
     path: Mapping[str, str]
     query: Mapping[str, str]
     now_ms: int
+    marked: Mapping[str, Sequence[str]] = field(default_factory=dict)  # all values of those that may come many times
 
     def number(self, name: str) -> int:
         """Return a number of the path. Raises NotFound where it is none."""
@@ -78,6 +79,7 @@ class View:
     read: Callable[[Ask], Facts]
     listed: Listed | None = None  # its list; its address takes sort, after, limit and the choices
     parameters: tuple[str, ...] = ()  # others that its address takes
+    many: tuple[str, ...] = ()  # others that it takes any number of times
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,15 @@ class Picture:
     name: str
     draw: Callable[[Ask, bool], bytes]
     parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A page of a shop, as it was kept, at ``path``: for a frame in which nothing runs and nothing is loaded."""
+
+    path: str
+    name: str
+    read: Callable[[Ask], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import socket
 from dataclasses import dataclass
@@ -30,6 +31,14 @@ class Holder:
         if len(parts) != 5 or not parts[3].isdecimal():
             return None
         return cls(parts[0], parts[1], parts[2], int(parts[3]), parts[4])
+
+
+def person() -> str:
+    """Return who runs this process, for a record of who did something: the name that it goes by."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # in a container, a user without a name
+        return "unknown"
 
 
 def this_process() -> Holder:

@@ -1,0 +1,67 @@
+"""Store files as the dashboard reads them: again only where they changed, as a page of two hundred stores needs all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from storebot.exceptions import ConfigurationError, UnknownStore
+from storebot.stores import list_stores, load_store
+from storebot.stores.loading import FILE, KINDS
+from storebot.stores.model import Store
+
+GONE = "there is no store file of this name any more"
+_PARTS = (FILE, *(f"{kind}.py" for kind in KINDS))
+_Mark = tuple[tuple[int, int], ...]
+
+
+class Read(NamedTuple):
+    """A store's file, or why it can't be read. ``edited_ms``: when it was changed last; 0 for storebot's own."""
+
+    store: Store | None
+    error: str = ""
+    edited_ms: int = 0
+
+    @property
+    def gone(self) -> bool:
+        """Whether there is none."""
+        return self.store is None and self.error == GONE
+
+
+def read(name: str, folders: Sequence[str]) -> Read:
+    """Return a store's file as it is now."""
+    own = next((folder for folder in folders if (Path(folder) / name / FILE).is_file()), None)
+    mark = tuple(_stat(Path(own) / name / part) for part in _PARTS) if own else ()
+    there = tuple(Path(folder).is_dir() for folder in folders)
+    store, error = _load(name, tuple(folders), (*mark, *((int(one), 0) for one in there)))
+    return Read(store, error, max((at_ns for at_ns, _ in mark), default=0) // 1_000_000)
+
+
+def own_stores(folders: Sequence[str]) -> list[str]:
+    """Return the stores of these folders; storebot's own examples aren't among them."""
+    try:
+        names = list_stores(folders)
+    except ConfigurationError:  # a folder that is gone: each store's file then says so by itself
+        return []
+    return [name for name in names if any((Path(folder) / name / FILE).is_file() for folder in folders)]
+
+
+@lru_cache(maxsize=2000)
+def _load(name: str, folders: tuple[str, ...], mark: _Mark) -> tuple[Store | None, str]:
+    """Load it. ``mark`` is what the files on the disk looked like: other files are another entry."""
+    try:
+        return load_store(name, folders), ""
+    except UnknownStore:
+        return None, GONE
+    except ConfigurationError as error:
+        return None, " ".join(str(error).split())
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
