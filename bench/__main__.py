@@ -6,6 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from bench.api import LISTINGS as API_LISTINGS
+from bench.api import QUICK as API_QUICK
+from bench.api import api
 from bench.archive import archive
 from bench.browser import browser
 from bench.crawl import crawl
@@ -19,6 +22,9 @@ from bench.memory import memory
 from bench.month.measure import MONTH, QUICK_MONTH, month
 from bench.planning.measure import FULL, QUICK, planning
 from bench.roster import CONTENDERS, REFERENCE
+from bench.webhooks import CHANGES as WEBHOOKS
+from bench.webhooks import QUICK as WEBHOOKS_QUICK
+from bench.webhooks import webhooks
 
 QUICK_PAGES, QUICK_ROUNDS = 500, 3
 WHAT = (
@@ -31,6 +37,8 @@ WHAT = (
     "month",
     "planning",
     "exports",
+    "webhooks",
+    "api",
     "jobs",
     "all",
 )
@@ -71,6 +79,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.what in ("exports", "all"):
         rows = options.pages or (EXPORTS_QUICK if options.quick else EXPORTS)
         code |= exports(rows=rows, write=not (options.dry_run or options.quick or options.pages))
+    if options.what in ("webhooks", "all"):
+        count = options.pages or (WEBHOOKS_QUICK if options.quick else WEBHOOKS)
+        rounds = options.rounds or (1 if options.quick else 5)
+        code |= webhooks(count=count, rounds=rounds, write=not (options.dry_run or options.quick or options.pages))
+    if options.what in ("api", "all"):
+        rows = options.pages or (API_QUICK if options.quick else API_LISTINGS)
+        rounds = options.rounds or (1 if options.quick else 5)
+        code |= api(rows=rows, rounds=rounds, write=not (options.dry_run or options.quick or options.pages))
     if options.what == "jobs":  # not of `all`: it proves, and measures nothing
         code |= claims(seconds=5 if options.quick else 60, urls=options.databases)
     return code

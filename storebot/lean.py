@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.request import getproxies
 
 from scrapy import signals
-from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.extensions.corestats import CoreStats as ScrapyCoreStats
@@ -22,13 +21,13 @@ from scrapy.http import Headers, Request, Response
 from scrapy.logformatter import LogFormatter as ScrapyLogFormatter
 from scrapy.pipelines import ItemPipelineManager as ScrapyItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector
-from tldextract import TLDExtract
 
 from storebot.core.proxy_errors import hide_login
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookiesMiddleware
     from scrapy.logformatter import LogFormatterResult
     from twisted.python.failure import Failure
 
@@ -122,29 +121,43 @@ class HeadersMiddleware:
         request.meta.setdefault("download_timeout", self.timeout_s)
 
 
-class CookiesMiddleware(cookies.CookiesMiddleware):
-    """Scrapy's, by the list of public suffixes that is installed with it.
+class CookiesMiddleware:
+    """Scrapy's, by the list of public suffixes that is installed with it, from the first cookie on.
 
-    Scrapy's own downloads that list at the first cookie: from a third party, while the whole crawl waits. Where there
-    is no cookie, none is looked for.
+    Scrapy's own downloads that list at the first cookie: from a third party, while the whole crawl waits. What reads it
+    brings an HTTP client of its own, a twentieth of a start: a shop without cookies needs neither.
     """
 
-    def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
-        meta = request.meta
-        if request.cookies or meta.get("dont_merge_cookies") or self.jars[meta.get("cookiejar")]._cookies:
-            return super().process_request(request)
-        request.headers.pop("Cookie", None)
-        return None
-
-    def process_response(
-        self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Request | Response:
-        return super().process_response(request, response) if b"Set-Cookie" in response.headers else response
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._scrapys: ScrapyCookiesMiddleware | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        cookies._split_domain = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
-        return super().from_crawler(crawler)
+        if not crawler.settings.getbool("COOKIES_ENABLED"):
+            raise NotConfigured
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Request | Response | None:
+        meta = request.meta
+        if request.cookies:
+            return self._whole().process_request(request)
+        if meta.get("dont_merge_cookies"):
+            return None
+        if self._scrapys is not None and self._scrapys.jars[meta.get("cookiejar")].jar._cookies:  # type: ignore[attr-defined]
+            return self._scrapys.process_request(request)
+        request.headers.pop("Cookie", None)
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        return self._whole().process_response(request, response) if b"Set-Cookie" in response.headers else response
+
+    def _whole(self) -> ScrapyCookiesMiddleware:
+        if self._scrapys is None:
+                        
+            cookies._split_domain = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+            self._scrapys = cookies.CookiesMiddleware.from_crawler(self._crawler)
+        return self._scrapys
 
 
 class ProxyMiddleware(HttpProxyMiddleware):

@@ -178,7 +178,13 @@ class RequestLadder:
 
     def _tell(self, page_type: PageType, tier: Tier, reason: str) -> None:
         name, rung = self.store.name, self._ladder.of(page_type, tier)
-        if rung.is_left:
+        if all(self._ladder.of(page_type, one).is_left for one in self.tiers):
+            logger.warning(
+                "%s: %s pages aren't got by %s either (%s): no tier that is listed works now, and the one that worked "
+                "last, or the cheapest, goes on being tried",
+                name, page_type, tier, reason,
+            )  # fmt: skip
+        elif rung.is_left:
             minutes = (rung.retry_at - self._clock()) / 60_000
             logger.warning(
                 "%s: %s pages aren't fetched by %s any more (%s); it is probed in %.0f minutes",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
 
-from tests.vendors.serving import Served
+from tests.vendors.serving import RawServed
 
 Answer = Callable[["Wire"], Awaitable[None]]  # writes one answer; the connection is closed after it
 _CHUNK = b"<!-- filler -->\n" * 4_096
@@ -27,14 +26,14 @@ class Wire:
         self._sent[self._path] += len(data)
 
 
-class HostileShop(Served):
+class HostileShop(RawServed):
     """``with HostileShop() as shop: shop.says("/p/1", endless())``; other paths answer 404.
 
     ``asked`` counts requests by path, ``sent`` bytes by path: what a client took before it hung up.
     """
 
     def __init__(self, host: str = "127.0.0.1") -> None:
-        self.host, self.url = host, ""
+        self.host = host
         self.asked: Counter[str] = Counter()
         self.sent: Counter[str] = Counter()
         self._answers: dict[str, Answer] = {}
@@ -43,43 +42,17 @@ class HostileShop(Served):
         """Script a path: by what writes the answer, or by its bytes."""
         self._answers[path] = raw(answer) if isinstance(answer, bytes) else answer
 
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        """Listen on a free port."""
-        self._open: set[asyncio.Task[None]] = set()
-        self._writers: set[asyncio.StreamWriter] = set()
-        server = await asyncio.start_server(self._accept, self.host, 0)
-        self.url = f"http://{self.host}:{server.sockets[0].getsockname()[1]}"
-        try:
-            yield
-        finally:
-            server.close()
-            await asyncio.sleep(0.02)  # who was let in while it closed has a task, too
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
-            for writer in self._writers:  # what nobody reads any more would wait for ever to be sent
-                writer.transport.abort()
-            closed = [writer.wait_closed() for writer in self._writers]
-            await asyncio.wait_for(asyncio.gather(*closed, return_exceptions=True), 5)
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://{self.host}:{self.port}"
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
-        task = asyncio.get_running_loop().create_task(self._client(reader, writer))
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
-
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            path = head.split(b" ", 2)[1].decode("latin-1")
-            self.asked[path] += 1
-            await self._answers.get(path, _NOT_FOUND)(Wire(writer, self.sent, path))
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # the client hung up, which is what it should do
-        finally:
-            with suppress(OSError):
-                writer.close()
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        path = head.split(b" ", 2)[1].decode("latin-1")
+        self.asked[path] += 1
+        await self._answers.get(path, _NOT_FOUND)(Wire(writer, self.sent, path))
 
 
 def raw(data: bytes) -> Answer:

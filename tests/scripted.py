@@ -85,6 +85,14 @@ def listing(*paths: str, **headers: str) -> Answer:
     return Answer(f"<html><body>{links}{FILLER}</body></html>".encode(), headers=_named(headers))
 
 
+def mugs(count: int) -> ScriptedShop:
+    """Return a shop whose catalogue is one page, ``/all``, that lists ``/p/0`` to ``/p/count - 1``."""
+    shop = ScriptedShop().says("/all", listing(*(f"/p/{number}" for number in range(count))))
+    for number in range(count):
+        shop.says(f"/p/{number}", product(f"Mug {number}"))
+    return shop
+
+
 def sitemap(*urls: str, kind: str = "urlset", entry: str = "url") -> Answer:
     """Return a sitemap of these URLs."""
     entries = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)

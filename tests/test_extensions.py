@@ -16,7 +16,7 @@ from storebot.exceptions import ExitCode
 from storebot.extensions import Breaker, Progress
 from storebot.items import Outcome, RunStatus
 from tests.inside import Place, store_folder
-from tests.scripted import ScriptedShop, challenge, listing, product
+from tests.scripted import ScriptedShop, challenge, mugs
 
 TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
 POLITE = "[politeness]\ndelay_s = {}\njitter = 0.0\n"
@@ -25,10 +25,7 @@ PAGES = 20
 
 @pytest.fixture
 def shop() -> Iterator[ScriptedShop]:
-    with ScriptedShop() as shop:
-        shop.says("/all", listing(*(f"/p/{number}" for number in range(PAGES))))
-        for number in range(PAGES):
-            shop.says(f"/p/{number}", product(f"Mug {number}"))
+    with mugs(PAGES) as shop:
         yield shop
 
 

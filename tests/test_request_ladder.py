@@ -185,6 +185,16 @@ def test_four_blocked_pages_and_the_rest_begins_with_the_next_tier(caplog: pytes
     )
 
 
+def test_where_the_last_tier_fails_too_it_is_not_said_to_be_left(caplog: pytest.LogCaptureFixture) -> None:
+    one = ladder('["http", "browser"]')
+    for tier in (Tier.HTTP, Tier.BROWSER):
+        for _ in range(4):
+            one.failed(asked(tier=tier), "blocked (akamai)")
+    assert "aren't fetched by http any more" in caplog.messages[0]
+    assert caplog.messages[1].startswith("shop: product pages aren't got by browser either (blocked (akamai)): no tier")
+    assert len(caplog.messages) == 2
+
+
 def test_what_one_run_learned_the_next_one_knows(caplog: pytest.LogCaptureFixture) -> None:
     first, clock, request = ladder(), Clock(), asked()
     blocked(first)

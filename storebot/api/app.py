@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from storebot.api.openapi import document
-from storebot.api.operations import OPERATIONS, Operation
-from storebot.core.read_api import etag, host_of, is_known, is_loopback, is_same, number
+from storebot.api.operations import OPERATIONS, Operation, Parameter
+from storebot.core.read_api import etag, host_of, is_known, is_loopback, is_same, moment, number, one_of
 from storebot.db import reading
 from storebot.db.database import Database
 from storebot.exceptions import DatabaseUnavailable
@@ -79,11 +79,16 @@ def _values(operation: Operation, request: Request) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for one in operation.parameters:
         text = request.path_params[one.name] if one.default is None else request.query_params.get(one.name)
-        if one.least is None:
-            values[one.name] = one.default if text is None else text
-        else:
-            values[one.name] = one.default if text is None else number(one.name, text, one.least, one.most)
+        values[one.name] = one.default if text is None else _value(one, text)
     return values
+
+
+def _value(one: Parameter, text: str) -> int | str:
+    if one.is_time:
+        return moment(one.name, text)
+    if one.known:
+        return one_of(one.name, text, one.known)
+    return text if one.least is None else number(one.name, text, one.least, one.most)
 
 
 def _read(operation: Operation, database: Database, values: Mapping[str, Any]) -> bytes:
@@ -95,11 +100,9 @@ def _read(operation: Operation, database: Database, values: Mapping[str, Any]) -
         raise HTTPException(HTTPStatus.NOT_FOUND, "the store has no such listing")
     if not operation.many:
         return orjson.dumps(found)
-    if not operation.key:
+    if not operation.paged:
         return orjson.dumps({"data": found})
-    rows = found[: values["limit"]]
-    after = rows[-1][operation.key] if rows else values["after"]
-    return orjson.dumps({"data": rows, "after": after, "more": len(found) > len(rows)})
+    return orjson.dumps({"data": found.rows, "after": found.after, "more": found.more})
 
 
 def _json(request: Request, body: bytes) -> Response:

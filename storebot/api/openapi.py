@@ -66,7 +66,7 @@ def _answer(one: Operation) -> dict[str, Any]:
     if not one.many:
         return row
     data: dict[str, Any] = {"type": "array", "items": row}
-    if not one.key:
+    if not one.paged:
         return _object(data=data)
     after = {**_COUNT, "description": "what to give as `after` next time"}
     more = {"type": "boolean", "description": "whether there is more already"}
@@ -75,11 +75,17 @@ def _answer(one: Operation) -> dict[str, Any]:
 
 def _parameter(one: Parameter) -> dict[str, Any]:
     kind: dict[str, Any] = (
-        _TEXT if one.least is None else {"type": "integer", "minimum": one.least, "maximum": one.most}
+        dict(_TEXT) if one.least is None else {"type": "integer", "minimum": one.least, "maximum": one.most}
     )
+    if one.known:
+        kind["enum"] = [*one.known]
+    if one.is_time:
+        kind["format"] = "date-time"
     if one.default is None:
         return {"name": one.name, "in": "path", "required": True, "description": one.about, "schema": kind}
-    return {"name": one.name, "in": "query", "description": one.about, "schema": {**kind, "default": one.default}}
+    if one.least is not None:
+        kind["default"] = one.default
+    return {"name": one.name, "in": "query", "description": one.about, "schema": kind}
 
 
 def _columns(columns: Sequence[Column], what: str) -> dict[str, Any]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from storebot.core.fingerprint import TRACKED
+from storebot.core.webhooks.subscription import TYPES
 from storebot.db import change_feed, reading
+from storebot.db.sifting import LOOKED_AT
 from storebot.db.types import Connection
+from storebot.items import Availability, ListingStatus
 
 MOST_ROWS = 1000
 DEFAULT_ROWS = 100
@@ -23,18 +27,20 @@ class Parameter(NamedTuple):
     default: int | str | None = None
     least: int | None = 0
     most: int = _LARGEST
+    known: tuple[str, ...] = ()  # the texts that there are; empty: any
+    is_time: bool = False  # text that is read as milliseconds; the default is 0
 
 
 class Operation(NamedTuple):
-    """One address. ``key`` names the number that rows are paged by; "" where all of them come at once."""
+    """One address. Rows that aren't paged by their number come all at once."""
 
     name: str
     path: str
     about: str
     shape: str  # of a row: a schema of `openapi`
     parameters: tuple[Parameter, ...]
-    read: Callable[[Connection, Values], Any]  # rows, or one; None: there is no such thing
-    key: str = ""
+    read: Callable[[Connection, Values], Any]  # a `Page` where it's paged, else all rows, or one; None: no such thing
+    paged: bool = False
     many: bool = True
 
 
@@ -47,22 +53,42 @@ _PAGE = (
 )
 
 
-def _paged(read: Callable[[Connection, str, int, int], reading.Rows]) -> Callable[[Connection, Values], reading.Rows]:
-    """Read one row more than asked for: it says whether there are more."""
-    return lambda conn, values: read(conn, values["store"], values["after"], values["limit"] + 1)
+def _filter(name: str, about: str, *known: str) -> Parameter:
+    return Parameter(name, about, "", least=None, known=known)
 
+
+def _since(about: str) -> Parameter:
+    return Parameter("since", about, 0, least=None, is_time=True)
+
+
+_SIFTED = f"an answer looks at {LOOKED_AT:,} rows: it may have few, or none, and `more`."
 
 OPERATIONS = (
     Operation(
         "listings",
         "/v1/stores/{store}/listings",
-        "The listings of a store as they are known now, whatever their status.",
+        "The listings of a store as they are known now, whatever their status. "
+        f"With `availability` or `since` {_SIFTED}",
         "Listing",
-        (STORE, *_PAGE, URL_KEY),
-        lambda conn, values: reading.listings_after(
-            conn, values["store"], values["after"], values["limit"] + 1, values["url_key"]
+        (
+            STORE,
+            *_PAGE,
+            URL_KEY,
+            _filter("status", "only listings of this status", *(one.value for one in ListingStatus)),
+            _filter("availability", "only listings of this availability", *(one.value for one in Availability)),
+            _since("only listings whose record changed at this time or later; what went missing is told by `changes`"),
         ),
-        "id",
+        lambda conn, values: reading.listings_after(
+            conn,
+            values["store"],
+            values["after"],
+            values["limit"],
+            url_key=values["url_key"],
+            status=values["status"],
+            availability=values["availability"],
+            changed_since_ms=values["since"],
+        ),
+        paged=True,
     ),
     Operation(
         "listing",
@@ -84,11 +110,26 @@ OPERATIONS = (
     Operation(
         "changes",
         "/v1/stores/{store}/changes",
-        "What changed at a store, in the order in which it was found. Nothing is ever inserted before `after`.",
+        "What changed at a store, in the order in which it was found. Nothing is ever inserted before `after`. "
+        f"With a filter {_SIFTED}",
         "Change",
-        (STORE, *_PAGE),
-        _paged(lambda conn, store, after, limit: change_feed.after(conn, store, after, limit=limit)),
-        "seq",
+        (
+            STORE,
+            *_PAGE,
+            _filter("type", "only changes of this type", *TYPES),
+            _filter("field", "only changes of this field", *TRACKED, "status"),
+            _since("only changes found at this time or later"),
+        ),
+        lambda conn, values: change_feed.where(
+            conn,
+            values["store"],
+            values["after"],
+            values["limit"],
+            type=values["type"],
+            field=values["field"],
+            since_ms=values["since"],
+        ),
+        paged=True,
     ),
     Operation(
         "runs",
@@ -96,7 +137,7 @@ OPERATIONS = (
         "The runs over a store, the oldest first.",
         "Run",
         (STORE, *_PAGE),
-        _paged(reading.runs_after),
-        "id",
+        lambda conn, values: reading.runs_after(conn, values["store"], values["after"], values["limit"]),
+        paged=True,
     ),
 )

@@ -23,6 +23,7 @@ from storebot.core.page import Page
 from storebot.exceptions import ConfigurationError, ExitCode, StorebotError
 from storebot.guest import Guest
 from storebot.items import Tier
+from storebot.jobs.planning import check_formats
 from storebot.stores import list_stores, load_store, saved_pages
 from storebot.stores.goldens import Golden, accepted, difference, goldens, pages_folder, saved
 from storebot.stores.model import Store
@@ -103,7 +104,9 @@ class Command(ScrapyCommand):
     def _report(self, name: str) -> Report:
         report = Report(name)
         try:
-            for golden in goldens(load_store(name, self.folders)):
+            store = load_store(name, self.folders)
+            check_formats(store)
+            for golden in goldens(store):
                 report.pages[golden.id] = _verdict(golden)
         except (StorebotError, OSError) as error:
             report.faults += str(error).splitlines()

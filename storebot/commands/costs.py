@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 import orjson
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from storebot.commands import ended_by_errors
 from storebot.core.budget import Use
 from storebot.core.cost_report import CostReport, Line, as_json, group, of_pages, render
 from storebot.core.costs import PriceTable
 from storebot.core.month import DAY_MS, Month
 from storebot.db import spending
 from storebot.db.database import Database, now_ms
-from storebot.exceptions import StorebotError, UnknownStore
+from storebot.exceptions import UnknownStore
 from storebot.stores import load_store
 from storebot.stores.model import Store
 
@@ -31,6 +31,9 @@ class Command(ScrapyCommand):
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
 
+    def syntax(self) -> str:
+        return "[--store NAME] [--by tier|day|url|store] [--month YYYY-MM|ever] [--limit N] [--json]"
+
     def short_desc(self) -> str:
         return "Show what fetching took and cost"
 
@@ -44,16 +47,12 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or opts.limit < 1:
-            raise UsageError("scrapy costs [--store NAME] [--by tier|day|url|store] [--month YYYY-MM|ever] [--json]")
+            raise UsageError(f"scrapy costs {self.syntax()}")
         if opts.by == "url" and not opts.store:
             raise UsageError("--by url wants a store: scrapy costs --store NAME --by url")
-        try:
+        with ended_by_errors(self):
             report = self._report(opts)
-        except StorebotError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = int(error.exit_code)
-            return
-        print(orjson.dumps(as_json(report)).decode() if opts.json else render(report))
+            print(orjson.dumps(as_json(report)).decode() if opts.json else render(report))
 
     def _report(self, opts: argparse.Namespace) -> CostReport:
         assert self.settings is not None

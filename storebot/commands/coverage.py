@@ -19,6 +19,7 @@ from storebot.core.summary import table
 from storebot.core.urls import url_key
 from storebot.db import coverage, history
 from storebot.db.database import Database
+from storebot.db.retry import retrying
 from storebot.exceptions import ExitCode, StorebotError
 from storebot.stores import load_store
 
@@ -27,7 +28,7 @@ _SPANS = ("variant", "from (UTC)", "to", "looks", "", "price", "availability", "
 
 
 class Command(ScrapyCommand):
-    """Print the counts, or one list of pages. It reads the database alone: what the last runs recorded."""
+    """Print the counts, or one list of pages, of what the last runs recorded; the counts are kept for the dashboard."""
 
     requires_project = True
     requires_crawler_process = False
@@ -69,6 +70,8 @@ class Command(ScrapyCommand):
                     print(_spans_json(found_spans) if opts.json else _spans(found_spans))
                     return
                 found = coverage.coverage(conn, opts.store)
+            if found.sources or sum(found.states.values()):  # not of a name that no run knows
+                retrying(database, lambda conn: coverage.keep(conn, found))
         finally:
             database.dispose()
         print(orjson.dumps(found.as_json()).decode() if opts.json else render(found, _written(found)))

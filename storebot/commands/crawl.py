@@ -6,6 +6,9 @@ run (a user's own) keeps Scrapy's behaviour.
 
 from __future__ import annotations
 
+from storebot import lean_start  # noqa: F401  # the first of all: it makes importing the others cheaper
+
+# isort: split
 import argparse
 import logging
 import os
@@ -15,9 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-# Scrapy's TLS modules look through the whole stack and all loaded modules when they're imported: 0.15 s of each start,
-# where that comes last. Here there are few of either.
-import scrapy.core.downloader.contextfactory  # noqa: F401
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import get_scrapy_root_handler
@@ -49,6 +49,7 @@ class Command(ScrapyCrawl):
     """Run a spider; for backfill and refresh, print the last line and exit with the code that the run deserves."""
 
     _store: Store | None = None  # of a phase, once its file is read
+    _refusal = ""  # why it isn't begun
 
     def short_desc(self) -> str:
         return "Run a phase (backfill, refresh) over a store, or any spider by name"
@@ -66,7 +67,7 @@ class Command(ScrapyCrawl):
         if not self._is_the_worker_s():
             return
         if args[0] in PHASES and not self._store_loads(args[0], opts):
-            self._note_end(self.exitcode)
+            note_end(*self._job, self.exitcode, reason=self._refusal)
             return
         if sys.stderr.isatty() and opts.loglevel is None and self.settings is not None:
             self.settings.set("LOG_LEVEL", "WARNING", priority="command")  # the progress bar has the terminal
@@ -114,6 +115,7 @@ class Command(ScrapyCrawl):
             if _OF_SCRAPYD in opts.spargs:
                 logger.error("%s", error)  # into the log of the job, too: stderr goes to the daemon's
             self.exitcode = int(error.exit_code)
+            self._refusal = str(error)
             return False
         return True
 

@@ -59,6 +59,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--tell", action="store_true", help="say so on the business channel (STOREBOT_ALERTS_BUSINESS), too"
         )
+        parser.add_argument("--no-tell", dest="tell", action="store_false", help="don't: a job's exports do otherwise")
         parser.add_argument("--link", metavar="URL", help="with --tell: where people find the folder --out")
         parser.add_argument("--json", action="store_true", help="print the manifest, or the faults, as JSON")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 import orjson
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from storebot.commands import ended_by_errors
 from storebot.core.costs import PriceTable
 from storebot.core.month import DAY_MS
 from storebot.core.planner.lanes import Lane
@@ -22,7 +22,7 @@ from storebot.core.planner.truth import Truth
 from storebot.db import breakers, planned_runs, robots, samples, truth
 from storebot.db.database import Database, now_ms
 from storebot.db.views import Heads
-from storebot.exceptions import ExitCode, StorebotError
+from storebot.exceptions import ExitCode
 from storebot.manners import kept_delay_s
 from storebot.spiders.base import store_settings
 from storebot.stores import load_store
@@ -53,15 +53,11 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args or not opts.store or (opts.budget is not None and (opts.full or opts.budget < 1)):
             raise UsageError("scrapy plan --store NAME [--budget N | --full] [--json]")
-        try:
+        with ended_by_errors(self):
             report = self._report(opts)
-        except StorebotError as error:
-            print(error, file=sys.stderr)
-            self.exitcode = int(error.exit_code)
-            return
-        print(orjson.dumps(as_json(report)).decode() if opts.json else render(report))
-        if report.refusal:
-            self.exitcode = int(ExitCode.USAGE)
+            print(orjson.dumps(as_json(report)).decode() if opts.json else render(report))
+            if report.refusal:
+                self.exitcode = int(ExitCode.USAGE)
 
     def _report(self, opts: argparse.Namespace) -> PlanReport:
         assert self.settings is not None

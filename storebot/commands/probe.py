@@ -59,7 +59,7 @@ class Command(ScrapyCommand):
         add("--out", metavar="DIR", help="folder of store folders (default: the first of STOREBOT_STORES, or ./stores)")
         add("--pages", type=int, default=PAGES, metavar="N", help="product pages in the sample (default: %(default)s)")
         add("--delay", type=float, default=DELAY_S, metavar="S", help="seconds between requests (default: %(default)s)")
-        add("--proxies", metavar="FILE", help="a list of http proxies, one a line (default: those of the store NAME)")
+        add("--proxies", metavar="FILE", help="a list of proxies, one a line (default: those of the store NAME)")
         add("--dry-run", action="store_true", help="print the store file instead of writing it")
         add("--json", action="store_true", help="print what was found as JSON")
         add("--force", action="store_true", help="overwrite a store file that is there")

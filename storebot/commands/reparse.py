@@ -12,7 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from storebot.core.moments import moment_ms
-from storebot.exceptions import ArchiveUnusable, ExitCode, StorebotError
+from storebot.exceptions import ArchiveUnusable, ConfigurationError, ExitCode, StorebotError
 
 if TYPE_CHECKING:
     from storebot.core.summary import Summary
@@ -28,7 +28,7 @@ class Command(ScrapyCommand):
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - declared so by Scrapy
 
     def syntax(self) -> str:
-        return "--store NAME [--since TIME] [--dry-run] [--announce] [--workers N] [--json]"
+        return '--store NAME [--since TIME] [--dry-run] [--accept "WHO: WHY"] [--announce] [--workers N] [--json]'
 
     def short_desc(self) -> str:
         return "Correct a store's records from its kept pages, after a change of its rules"
@@ -38,6 +38,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--store", required=True, help="whose pages")
         parser.add_argument("--since", metavar="TIME", help="only pages fetched since 2026-11-30[T08:00], UTC")
         parser.add_argument("--dry-run", action="store_true", help="show what would differ, and write nothing")
+        parser.add_argument(
+            "--accept", metavar="'WHO: WHY'", help="publish what the write gate holds; kept with the run"
+        )
         parser.add_argument("--announce", action="store_true", help="make a change event of each correction")
         parser.add_argument("--workers", type=int, default=_cores(), metavar="N", help="processes that parse")
         parser.add_argument("--json", action="store_true", help="print what differs, and the last line, as JSON")
@@ -64,6 +67,7 @@ class Command(ScrapyCommand):
 
         assert self.settings is not None
         since_ms = moment_ms("--since", opts.since) if opts.since is not None else 0
+        accepted = _accepted(opts.accept)
         url = self.settings.get("STOREBOT_DATABASE_URL")
         with ExitStack() as stack:
             # A database server is on the network, and then only this process may reach it: it parses nothing.
@@ -85,6 +89,7 @@ class Command(ScrapyCommand):
                     since_ms=since_ms,
                     dry_run=opts.dry_run,
                     announce=opts.announce,
+                    accepted=accepted,
                     shown=progress.show,
                 )
                 summary = reparse.run()
@@ -119,6 +124,16 @@ class _Progress:
         self._bar.update(done - self._bar.n)
 
 
+def _accepted(text: str | None) -> str:
+    """Return who answers for what the write gate would hold, and why; "" for nobody. Raises ConfigurationError."""
+    who, _, why = (text or "").partition(":")
+    if text is not None and not (who.strip() and why.strip()):
+        raise ConfigurationError(
+            f'--accept {text!r}: expected who and why, such as --accept "Ann: the prices were net"'
+        )
+    return text or ""
+
+
 def _cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -129,13 +144,31 @@ def _print(reparse: Reparse, summary: Summary, *, as_json: bool) -> ExitCode:
 
     found = reparse.found
     if as_json:
-        print(orjson.dumps({"dry_run": reparse.dry_run, **found.as_json()}).decode())
+        gate = {"tripped": [one._asdict() for one in reparse.tripped], "accepted": reparse.accepted}
+        print(orjson.dumps({"dry_run": reparse.dry_run, **found.as_json(), "gate": gate}).decode())
     else:
-        for line in found.lines():
+        for line in [*found.lines(), *_gate_lines(reparse)]:
             print(line)
-    if reparse.dry_run and not as_json:
-        print("Nothing was written (--dry-run).")
     print(summary.line())
     if as_json:
         print(summary.json_line())
     return summary.exit_code
+
+
+def _gate_lines(reparse: Reparse) -> list[str]:
+    """Return what the write gate says, where it holds something or is only asked, and what to do then."""
+    from storebot.reparse.differences import gate_lines
+
+    dry = "Nothing was written (--dry-run)"
+    if not reparse.tripped:
+        return [f"{dry}; the write gate would let it through."] if reparse.dry_run and reparse.verdict else []
+    said = gate_lines(reparse.tripped)
+    if reparse.accepted:
+        would = f"{dry}; the write gate says no, but it would be published" if reparse.dry_run else "Published"
+        return [*said, f"{would}: accepted by {reparse.accepted}"]
+    return [
+        *said,
+        f"{dry}; the write gate would hold it." if reparse.dry_run else "The write gate holds it: nothing was written.",
+        "Mend the rules and run it again. If this is what the kept pages say, and what is published was wrong: "
+        f'scrapy reparse --store {reparse.store.name} --accept "WHO: WHY"',
+    ]

@@ -109,5 +109,6 @@ class Command(ScrapyCommand):
                 serve(worker, once=opts.once)
         finally:
             database.dispose()
-        ill = any(count for verdict, count in worker.tally.verdicts.items() if verdict not in WELL)
+        tally = worker.tally
+        ill = tally.not_launched or any(count for verdict, count in tally.verdicts.items() if verdict not in WELL)
         return ExitCode.PARTIAL if opts.once and ill else ExitCode.COMPLETE

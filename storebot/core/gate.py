@@ -33,6 +33,17 @@ class Verdict(NamedTuple):
     sentence: str = ""
 
 
+class Reading(NamedTuple):
+    """How one gate stood: what it measured, its limit, and what came of it, for a person."""
+
+    gate: str
+    count: int  # unlikely pages; of the gate `price` those whose price moved
+    of: int
+    value: float  # the share of these; of the gate `price` the median factor by which prices moved
+    limit: float
+    state: str  # calm | few: beyond the limit, by too few pages | tripped | off: a planned window
+
+
 class _Gate(NamedTuple):
     """One gate: how many pages are unlikely in its way, how many of how many make it trip, and what it says then."""
 
@@ -75,6 +86,29 @@ def _by_share(tally: Tally, limits: Limits) -> Verdict | None:
             says = gate.says.format(count=count, of=of)
             return Verdict(State.TRIP, gate.name, f"{says} ({count / of:.0%}); the limit is {limit:.0%}")
     return None
+
+
+def readings(tally: Tally, limits: Limits) -> list[Reading]:
+    """Return how each gate stands, in the order in which `judge` asks them."""
+    found = [_price_reading(tally, limits)]
+    for gate in _gates(tally, limits):
+        count, of = gate.of(tally)
+        limit, value = getattr(limits, gate.name), count / of if of else 0.0
+        fewest = gate.fewest if gate.name in _NEEDS_MANY else _few(gate.fewest, count, limits)
+        state = "off" if limits.planned == "all" else _state(value > limit, count >= fewest)
+        found.append(Reading(gate.name, count, of, value, limit, state))
+    return found
+
+
+def _price_reading(tally: Tally, limits: Limits) -> Reading:
+    ratio, limit = ratio_of(tally.median_bucket()) if tally.moved else 1.0, limits.price_ratio
+    many = tally.moved >= _few(5, tally.moved, limits)
+    state = "off" if limits.planned else _state(not 1 / limit <= ratio <= limit, many)
+    return Reading("price", tally.moved, tally.seen, ratio, limit, state)
+
+
+def _state(over: bool, many: bool) -> str:
+    return ("tripped" if many else "few") if over else "calm"
 
 
 def _few(fewest: int, count: int, limits: Limits) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from storebot.core.secrets import has_password
 from storebot.exceptions import ConfigurationError
 
 ALL_STORES = ""
@@ -19,6 +20,7 @@ class Kind(NamedTuple):
     exclusive: bool = False  # it takes the store's lease: one at a time
     goes_on: bool = False  # what one attempt left is worth another before the next slot
     every_store: bool = False  # it may run for all stores at once
+    several: tuple[str, ...] = ()  # arguments that may have more than one value, one a line
 
 
 def _crawl(phase: str, *arguments: str, goes_on: bool = False) -> Kind:
@@ -34,7 +36,9 @@ KINDS: dict[str, Kind] = {
     "prune": Kind(("archive", "prune", "--store={store}")),
     "coverage": Kind(("coverage", "--store={store}")),
     "export": Kind(
-        ("export", "--store={store}", "--tell"), ("format", "what", "columns", "filter", "since", "out", "link")
+        ("export", "--store={store}", "--tell"),
+        ("format", "what", "columns", "filter", "since", "out", "link", "no-tell"),
+        several=("filter",),
     ),
     "deliver": Kind(("deliver", "run"), every_store=True),
     "stage": Kind(("stage", "all", "--store={store}"), ("all",), every_store=True),
@@ -48,10 +52,12 @@ def check_job(kind: str, store: str, args: Mapping[str, str]) -> None:
     found = KINDS[kind]
     if not store and not found.every_store:
         raise ConfigurationError(f"a job of the kind {kind} needs a store: --store NAME")
-    for name in args:
+    for name, value in args.items():
         if name not in found.arguments:
             known = f"it takes {', '.join(found.arguments)}" if found.arguments else "it takes none"
             raise ConfigurationError(f"a job of the kind {kind} has no argument {name!r}: {known}")
+        if name == "out" and has_password(value):
+            raise ConfigurationError(f"a job of the kind {kind}: out has a password, which a job's row is no place for")
 
 
 def command(kind: str, store: str, args: Mapping[str, str]) -> list[str]:
@@ -61,6 +67,8 @@ def command(kind: str, store: str, args: Mapping[str, str]) -> list[str]:
     for name, value in args.items():
         if found.spider:
             words += ["-a", f"{name}={value}"]
+        elif name in found.several:
+            words += [f"--{name}={one}" for one in value.split("\n")]
         else:
             words.append(f"--{name}={value}" if value else f"--{name}")
     return words

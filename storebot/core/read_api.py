@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Sequence
 from ipaddress import ip_address
 
+from storebot.core.moments import moment_ms
 from storebot.exceptions import ConfigurationError
 
 TOKENS = "STOREBOT_API_TOKENS"
@@ -63,3 +64,21 @@ def number(name: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 19 and least <= int(text) <= most):
         raise ValueError(f"{name}: expected a whole number from {least} to {most}")
     return int(text)
+
+
+def one_of(name: str, text: str, known: Sequence[str]) -> str:
+    """Read a name of an address. ValueError says which there are."""
+    if text not in known:
+        raise ValueError(f"{name}: expected one of {', '.join(known)}")
+    return text
+
+
+def moment(name: str, text: str) -> int:
+    """Read a time of an address, in milliseconds. ValueError says what is expected."""
+    try:
+        found = moment_ms(name, text.replace(" ", "+"))  # a plus that isn't escaped is a space in an address
+    except ConfigurationError:
+        raise ValueError(f"{name}: expected a time such as 2026-11-30T08:00:00Z") from None
+    if not 0 < found < 2**53:
+        raise ValueError(f"{name}: expected a time after 1970")
+    return found

@@ -19,6 +19,12 @@ def shown_url(url: str) -> str:
     return f"{scheme}://{host}/{HIDDEN}" if host else f"{scheme}://{HIDDEN}"
 
 
+def has_password(url: str) -> bool:
+    """Whether a folder or URL names a user's password, as ``scheme://user:password@host`` does."""
+    _, _, rest = url.partition("://")
+    return ":" in re.split(r"[/?#]", rest)[0].rpartition("@")[0]
+
+
 def secret_parts(url: str, *, host: bool = True) -> tuple[str, ...]:
     """Return the parts of a URL that nobody is to read, the longest first, each as it's written and decoded.
 

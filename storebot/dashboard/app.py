@@ -45,9 +45,9 @@ def create_app(site: Site, tokens: Sequence[str] = ()) -> Starlette:
         *login.routes(pages, guests),
     ]
     for view in VIEWS:
-        routes += [
-            Route(view.path, off_loop(partial(pages.page, view)), name=view.name),
+        routes += [  # the longer one first: a name in a path may well hold a dot
             Route(as_json(view.path), off_loop(partial(pages.facts, view)), name=f"{view.name}.json"),
+            Route(view.path, off_loop(partial(pages.page, view)), name=view.name),
         ]
     routes += [Route(one.path, off_loop(partial(pages.picture, one)), name=one.name) for one in PICTURES]
     routes += [Route(one.path, off_loop(partial(pages.foreign, one)), name=one.name) for one in FOREIGN]

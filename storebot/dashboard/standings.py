@@ -148,8 +148,14 @@ def _general(conn: Connection, site: Site, now_ms: int) -> Facts:
             Waiting(one.recipient[:12], one.service, one.messages, one.since, one.error) for one in outbox.backlogs(conn)
         ],
         receivers=standing_rows.receivers(conn),
-        disks=[Disk(what, str(path), shutil.disk_usage(path).free) for what, path in site.disks.items() if path.exists()],
+        disks=disks(site),
     )
+
+
+def disks(site: Site) -> list[Disk]:
+    """Return how much is free where storebot writes."""
+    there = ((what, path) for what, path in site.disks.items() if path.exists())
+    return [Disk(what, str(path), shutil.disk_usage(path).free) for what, path in there]
 
 
 def _seen(store: StoreNow, file: Read, found: Sequence[Finding], shared: _Shared, now_ms: int) -> Seen:

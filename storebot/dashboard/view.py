@@ -34,7 +34,7 @@ class Ask:
 
     def number(self, name: str) -> int:
         """Return a number of the path. Raises NotFound where it is none."""
-        text = self.path[name]
+        text = str(self.path[name])
         if not (text.isascii() and text.isdecimal() and len(text) < 19):
             raise NotFound(f"{text[:40]} is no number of a {name}")
         return int(text)

@@ -12,7 +12,7 @@ from storebot.core.pacing import Pace
 from storebot.db.dialects import insert_missing, now_ms
 from storebot.db.schema import stores
 from storebot.db.types import AnyRow
-from storebot.exceptions import BreakerOpen
+from storebot.exceptions import BreakerOpen, ConfigurationError
 
 _COLUMNS = (
     stores.c.breaker_state,
@@ -71,6 +71,24 @@ def record(conn: Connection, store: str, breaker: Breaker) -> None:
         "breaker_reason": breaker.reason,
     }
     conn.execute(update(stores).where(stores.c.name == store).values(values))
+
+
+def reset(conn: Connection, store: str, by: str, why: str) -> Breaker:
+    """End a breaker's cool-down because a person says so, and forget how often it opened; return what it was.
+
+    The next run asks at once, with one request, and its answer decides. Raises ConfigurationError where it isn't open.
+    """
+    before = load(conn, store)
+    values = {
+        "breaker_state": State.HALF_OPEN.value,
+        "breaker_until": 0,
+        "breaker_trips": 0,
+        "breaker_reason": f"{before.reason}; reset by {by}: {why}",
+    }
+    as_it_was = (stores.c.name == store) & (stores.c.breaker_state == State.OPEN.value)
+    if conn.execute(update(stores).where(as_it_was).values(values)).rowcount != 1:
+        raise ConfigurationError(f"{store}: its circuit breaker is {before.state.value}: there is nothing to reset")
+    return before
 
 
 def pace(conn: Connection, store: str, now_ms: int) -> Pace:

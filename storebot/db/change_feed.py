@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from storebot.core.export.columns import iso, time
 from storebot.db.schema import changes
+from storebot.db.sifting import Page, page, sifted
 from storebot.db.types import AnyRow
 
 _AFTER = (
@@ -28,9 +29,39 @@ def after(conn: Connection, store: str, seq: int, *, limit: int = 500) -> list[d
     return [_change(row) for row in conn.execute(_AFTER, {"store": store, "after": seq, "first": limit})]
 
 
+def where(
+    conn: Connection, store: str, seq: int, limit: int, *, type: str = "", field: str = "", since_ms: int = 0
+) -> Page:
+    """Return the store's changes after ``seq`` that meet these conditions, as `sifting` does."""
+    conditions = []
+    if type:
+        conditions.append(changes.c.type == type)
+    if field:
+        conditions.append(changes.c.fields.contains(field, autoescape=True))
+    if since_ms:
+        conditions.append(changes.c.at >= since_ms)
+    if not conditions:
+        return page(after(conn, store, seq, limit=limit + 1), limit, seq, _seq)
+
+    def read(among: ColumnElement[bool]) -> list[dict[str, Any]]:
+        query = _AFTER.where(*conditions, among)
+        found = conn.execute(query, {"store": store, "after": seq, "first": limit + 1})
+        return [_change(row) for row in found]
+
+    found = sifted(conn, changes.c.seq, [changes.c.store == store], seq, limit, read, _seq)
+    if field:  # the text alone may stand in a value, too
+        rows = [one for one in found.rows if any(each["field"] == field for each in one["fields"])]
+        return found._replace(rows=rows)
+    return found
+
+
 def last_seq(conn: Connection, store: str) -> int:
     """Return the number of the store's newest change; 0 before there is one."""
     return conn.execute(select(func.max(changes.c.seq)).where(changes.c.store == store)).scalar() or 0
+
+
+def _seq(change: dict[str, Any]) -> int:
+    return int(change["seq"])
 
 
 def _change(row: AnyRow) -> dict[str, Any]:

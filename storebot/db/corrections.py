@@ -15,10 +15,13 @@ import orjson
 from sqlalchemy import Connection, bindparam, select
 
 from storebot.core.diff import FieldChange, changes_between
+from storebot.core.gate_correction import correction_facts
+from storebot.core.gate_facts import Facts
 from storebot.db import leases, listings
 from storebot.db.batch import Batch, renamed
 from storebot.db.context import RunContext
 from storebot.db.dialects import now_ms
+from storebot.db.gating import active_of
 from storebot.db.listings import listing_of, values_of, variant_key
 from storebot.db.schema import pages
 from storebot.db.types import AnyRow
@@ -66,6 +69,7 @@ class Corrected:
     vanished: int = 0  # rows that the page doesn't name
     rows_written: int = 0
     changes: int = 0
+    facts: Facts | None = None  # by which the write gate judges it, where it differs
 
 
 def correct(conn: Connection, run: RunContext, visits: Sequence[Visit], *, announce: bool) -> list[Corrected]:
@@ -109,9 +113,12 @@ def _page(work: _Work, visit: Visit, page: AnyRow | None, before: Mapping[int, M
     if page is None or page.fetched_at != visit.target.fetched_at:
         found.outcome, found.reason = Outcome.SKIPPED, "the page was read again meanwhile"
     elif visit.outcome is None:
-        _listings(work, found, page, before.get(page.id, {}))
+        rows = before.get(page.id, {})
+        _listings(work, found, page, rows)
         if found.rows_written or found.differences:
             found.outcome = Outcome.CHANGED
+            after = {variant_key(listing): listing for listing in visit.listings}
+            found.facts = correction_facts(active_of(rows), after, vanished=found.vanished, record=visit.content_hash)
         _vouch(work, visit, page)
     _enter(work, found)
     return found

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, literal, or_, select
+import orjson
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, literal, or_, select, update
 
 from storebot.core.coverage import DELISTED, MISSING, ON_SALE, UNREAD, Coverage, SourceCoverage
 from storebot.core.rounds import Source
-from storebot.db.schema import listings, namings, pages, scopes
+from storebot.db.dialects import insert_missing, now_ms
+from storebot.db.schema import listings, namings, pages, scopes, stores
 from storebot.db.types import AnyRow
 from storebot.items import ListingStatus, PageStatus
 
@@ -35,6 +37,13 @@ class PageLine(NamedTuple):
     checked_at: int | None
     first_missed_at: int | None
     named: dict[str, int | None]  # by source: when it last named the page
+
+
+class Kept(NamedTuple):
+    """What was counted last of a store: `Coverage.as_json`, and when."""
+
+    at: int
+    found: dict[str, Any]
 
 
 class _Scope(NamedTuple):
@@ -93,6 +102,19 @@ def coverage(conn: Connection, store: str) -> Coverage:
     return Coverage(
         store=store, sources=sources, states=states, everywhere=everywhere, unlisted=unlisted, overlaps=overlaps
     )
+
+
+def keep(conn: Connection, found: Coverage) -> None:
+    """Keep what was counted, for those who can't wait until a million pages are."""
+    insert_missing(conn, stores, [{"name": found.store}])
+    text = orjson.dumps({"at": now_ms(conn), "found": found.as_json()}).decode()
+    conn.execute(update(stores).where(stores.c.name == found.store).values(coverage=text))
+
+
+def kept(conn: Connection, store: str) -> Kept | None:
+    """Return what was counted last; None where nothing ever was."""
+    text = conn.execute(select(stores.c.coverage).where(stores.c.name == store)).scalar()
+    return Kept(**orjson.loads(text)) if text else None
 
 
 def lines(conn: Connection, store: str, which: str, *, limit: int) -> list[PageLine]:

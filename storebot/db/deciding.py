@@ -34,28 +34,37 @@ class Decision(NamedTuple):
     changes: int = 0
 
 
-_Verb = Callable[[Connection, AnyRow, str, str], Decision]  # of a hold, under a lease's token, by somebody
+_Verb = Callable[[Connection, AnyRow, str, "Decider"], Decision]  # of a hold, under a lease's token
 
 
-def approve(database: Database, rows: Sequence[AnyRow], by: str, lease_s: float) -> Iterator[Decision]:
+class Decider(NamedTuple):
+    """Who decides, and why."""
+
+    by: str
+    why: str = ""
+
+
+def approve(
+    database: Database, rows: Sequence[AnyRow], by: str, lease_s: float, *, why: str = ""
+) -> Iterator[Decision]:
     """Publish holds, each page in a transaction of its own; refuse one whose page was read or changed meanwhile.
 
     Raises `StoreBusy` where a run has the store.
     """
-    return _decide(database, rows, _approve, by, lease_s)
+    return _decide(database, rows, _approve, Decider(by, why), lease_s)
 
 
-def reject(database: Database, rows: Sequence[AnyRow], by: str, lease_s: float) -> Iterator[Decision]:
+def reject(database: Database, rows: Sequence[AnyRow], by: str, lease_s: float, *, why: str = "") -> Iterator[Decision]:
     """Drop holds: what is published stays. Raises `StoreBusy`."""
-    return _decide(database, rows, _reject, by, lease_s)
+    return _decide(database, rows, _reject, Decider(by, why), lease_s)
 
 
-def retry(database: Database, rows: Sequence[AnyRow], by: str, lease_s: float) -> Iterator[Decision]:
+def retry(database: Database, rows: Sequence[AnyRow], by: str, lease_s: float, *, why: str = "") -> Iterator[Decision]:
     """Have the pages of holds be due at once; the next run decides by what it sees. Raises `StoreBusy`."""
-    return _decide(database, rows, _retry, by, lease_s)
+    return _decide(database, rows, _retry, Decider(by, why), lease_s)
 
 
-def _decide(database: Database, rows: Sequence[AnyRow], verb: _Verb, by: str, lease_s: float) -> Iterator[Decision]:
+def _decide(database: Database, rows: Sequence[AnyRow], verb: _Verb, by: Decider, lease_s: float) -> Iterator[Decision]:
     for store, of_store in groupby(sorted(rows, key=lambda row: (row.store, row.id)), key=lambda row: row.store):
         with _leased(database, store, lease_s) as token:
             for row in of_store:
@@ -72,14 +81,14 @@ def _leased(database: Database, store: str, lease_s: float) -> Iterator[str]:
         retrying(database, lambda conn: leases.release(conn, store, token))
 
 
-def _decide_one(conn: Connection, row: AnyRow, verb: _Verb, token: str, by: str, lease_s: float) -> Decision:
+def _decide_one(conn: Connection, row: AnyRow, verb: _Verb, token: str, by: Decider, lease_s: float) -> Decision:
     leases.extend(conn, row.store, token, lease_s)
     if conn.execute(select(table.c.status).where(table.c.id == row.id)).scalar() not in holds.OPEN:
         return Decision(row, "it was decided meanwhile")
     return verb(conn, row, token, by)
 
 
-def _approve(conn: Connection, row: AnyRow, token: str, by: str) -> Decision:
+def _approve(conn: Connection, row: AnyRow, token: str, by: Decider) -> Decision:
     whole = conn.execute(select(table).where(table.c.id == row.id)).one()
     try:
         run = replace(unpacked(whole.visit).run, lease_token=token)
@@ -88,16 +97,16 @@ def _approve(conn: Connection, row: AnyRow, token: str, by: str) -> Decision:
     (saved,) = publish(conn, run, [whole])
     if saved.outcome is Outcome.SKIPPED:
         return Decision(row, f"{saved.reason}: retry it")
-    holds.close(conn, table.c.id == row.id, HoldStatus.APPROVED, now_ms(conn), by=by)
+    holds.close(conn, table.c.id == row.id, HoldStatus.APPROVED, now_ms(conn), by=by.by, why=by.why)
     return Decision(row, "", saved.rows_written, saved.changes)
 
 
-def _reject(conn: Connection, row: AnyRow, token: str, by: str) -> Decision:
-    holds.close(conn, table.c.id == row.id, HoldStatus.REJECTED, now_ms(conn), by=by)
+def _reject(conn: Connection, row: AnyRow, token: str, by: Decider) -> Decision:
+    holds.close(conn, table.c.id == row.id, HoldStatus.REJECTED, now_ms(conn), by=by.by, why=by.why)
     return Decision(row)
 
 
-def _retry(conn: Connection, row: AnyRow, token: str, by: str) -> Decision:
+def _retry(conn: Connection, row: AnyRow, token: str, by: Decider) -> Decision:
     free = (pages.c.id == row.page_id) & (pages.c.claim_token == "") & (pages.c.status != PageStatus.GONE.value)
     due = conn.execute(update(pages).where(free).values(next_due_at=0)).rowcount
     return Decision(row, "" if due else "its page isn't visited any more: reject it")

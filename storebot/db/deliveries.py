@@ -17,7 +17,7 @@ from storebot.db.types import AnyRow
 
 DELIVERED_KEPT_MS = 30 * 86_400_000
 DEAD_KEPT_MS = 180 * 86_400_000
-_READ = 500  # changes at a time
+_READ = 500  # changes at a time, where most may not be wanted
 
 
 class Status(StrEnum):
@@ -76,7 +76,7 @@ def changes_of(conn: Connection, subscription: Subscription, delivery: Delivery)
     found: list[Change] = []
     after = delivery.after_seq
     while len(found) < delivery.changes and after < delivery.last_seq:
-        read = change_feed.after(conn, delivery.store, after, limit=_READ)
+        read = change_feed.after(conn, delivery.store, after, limit=_many(subscription))
         if not read:
             break
         found += [one for one in read if one["seq"] <= delivery.last_seq and subscription.wanted.admits(one)]
@@ -87,18 +87,18 @@ def changes_of(conn: Connection, subscription: Subscription, delivery: Delivery)
 def next_batch(conn: Connection, subscription: Subscription) -> Batch | None:
     """Return what comes next for a subscription; None where it has everything. Read-only, and short."""
     for store, seq in subscriptions.places(conn, subscription):
-        if found := change_feed.after(conn, store, seq, limit=_READ):
+        if found := change_feed.after(conn, store, seq, limit=_many(subscription)):
             taken = cut(subscription, found)
             return Batch(store, seq, taken.through, taken.changes)
     return None
 
 
-def put(conn: Connection, subscription: Subscription, batch: Batch, now_ms: int) -> None:
-    """Write the message of a batch; of one without a wanted change only that it was passed."""
+def put(conn: Connection, subscription: Subscription, batch: Batch, now_ms: int) -> Delivery | None:
+    """Write the message of a batch and return it; of one without a wanted change write only that it was passed."""
     if not batch.changes:
         subscriptions.move(conn, subscription.id, batch.store, batch.through)
-        return
-    row = {
+        return None
+    row: dict[str, Any] = {
         "subscription_id": subscription.id,
         "store": batch.store,
         "message_id": message_id(subscription.id, batch.changes),
@@ -109,7 +109,9 @@ def put(conn: Connection, subscription: Subscription, batch: Batch, now_ms: int)
         "created_at": now_ms,
         "next_try_at": now_ms,
     }
-    conn.execute(insert(deliveries).values(row))
+    (number,) = conn.execute(insert(deliveries).values(row)).inserted_primary_key or (0,)
+    row |= {"id": number, "status": Status.WAITING, "attempts": 0, "http_status": 0, "done_at": 0, "last_error": ""}
+    return Delivery(**row)
 
 
 def delivered(conn: Connection, delivery: Delivery, answer: Answer, now_ms: int) -> None:
@@ -162,6 +164,10 @@ def forget(conn: Connection, subscription_id: int, now_ms: int) -> None:
     for status, kept_ms in ((Status.DELIVERED, DELIVERED_KEPT_MS), (Status.DEAD, DEAD_KEPT_MS)):
         mine = (deliveries.c.subscription_id == subscription_id) & (deliveries.c.status == status.value)
         conn.execute(delete(deliveries).where(mine, deliveries.c.done_at < now_ms - kept_ms))
+
+
+def _many(subscription: Subscription) -> int:
+    return _READ if subscription.wanted.is_choosy else subscription.most_changes
 
 
 def _over(conn: Connection, delivery: Delivery, status: Status, answer: Answer, now_ms: int) -> None:

@@ -14,7 +14,7 @@ import orjson
 from sqlalchemy import Connection, bindparam, select
 
 from storebot.core.diff import changes_between
-from storebot.core.gate import State, Verdict, judge
+from storebot.core.gate import State, Verdict, judge, readings
 from storebot.core.gate_facts import WATCHED, Facts, Kind, facts_of, loses, outlier
 from storebot.core.gate_limits import Limits
 from storebot.core.gate_tally import Tally
@@ -205,6 +205,13 @@ def facts_from(text: str) -> Facts:
     """Return facts that `facts_text` made text of."""
     found = orjson.loads(text)
     return Facts(**{**found, "kind": Kind(found["kind"]), "lost": tuple(found["lost"])})
+
+
+def gate_note(gate: Gate) -> str:
+    """Return how a run's gate stands, as text to be kept with the run: JSON, `core.gate.Reading` by gate and more."""
+    limits, tally = gate.limits, gate.tally
+    told = {"seen": tally.seen, "new": tally.new, "sample": limits.sample, "planned": limits.planned}
+    return orjson.dumps({**told, "gates": [one._asdict() for one in readings(tally, limits)]}).decode()
 
 
 def shown_fields(one: Gated) -> str:

@@ -34,7 +34,7 @@ class JobRun:
     reason: str
 
 
-_COLUMNS = tuple(job_runs.c[each.name] for each in fields(JobRun))
+COLUMNS = tuple(job_runs.c[each.name] for each in fields(JobRun))
 
 
 def begin(conn: Connection, job: Job, token: str, now: int) -> None:
@@ -75,7 +75,7 @@ def forget(conn: Connection, token: str) -> None:
 
 def of_token(conn: Connection, token: str) -> JobRun | None:
     """Return one attempt."""
-    row = conn.execute(select(*_COLUMNS).where(job_runs.c.token == token)).one_or_none()
+    row = conn.execute(select(*COLUMNS).where(job_runs.c.token == token)).one_or_none()
     return _run(row) if row else None
 
 
@@ -83,7 +83,7 @@ def history(
     conn: Connection, *, job_id: int | None = None, store: str | None = None, since_ms: int = 0, limit: int = 50
 ) -> list[JobRun]:
     """Return attempts, the newest first."""
-    query = select(*_COLUMNS).where(job_runs.c.started_at >= since_ms)
+    query = select(*COLUMNS).where(job_runs.c.started_at >= since_ms)
     if job_id is not None:
         query = query.where(job_runs.c.job_id == job_id)
     if store is not None:

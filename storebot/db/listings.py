@@ -19,7 +19,8 @@ _OF_PAGES = (
     .where(listings.c.page_id.in_(bindparam("page_ids", expanding=True)))
 )
 _ACTIVE = listings.c.status == ListingStatus.ACTIVE.value
-_CURRENT = (
+# The listings of a store behind a number, with the times of their pages.
+CURRENT = (
     select(
         *(column for column in listings.c if column.name not in ("last_seen_at", "last_checked_at")),
         pages.c.url_key,
@@ -31,8 +32,6 @@ _CURRENT = (
     .order_by(listings.c.id)
     .limit(bindparam("first"))
 )
-
-_CURRENT_OF_PAGE = _CURRENT.where(pages.c.store == bindparam("of_store"), pages.c.url_key == bindparam("of_key"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +57,7 @@ def current_listings(conn: Connection, store: str, *, after_id: int = 0, limit: 
 
     An unchanged visit or a 304 touches only the page's row, so the times of an active listing are its page's.
     """
-    return [_current(row) for row in conn.execute(_CURRENT, {"of_store": store, "after_id": after_id, "first": limit})]
-
-
-def listings_of_page(
-    conn: Connection, store: str, url_key: str, *, after_id: int = 0, limit: int = 1000
-) -> list[CurrentListing]:
-    """Return the listings of one page, by its own key, as `current_listings` does."""
-    values = {"of_store": store, "of_key": url_key, "after_id": after_id, "first": limit}
-    return [_current(row) for row in conn.execute(_CURRENT_OF_PAGE, values)]
+    return [as_current(row) for row in conn.execute(CURRENT, {"of_store": store, "after_id": after_id, "first": limit})]
 
 
 def by_page(conn: Connection, page_ids: Iterable[int]) -> dict[int, dict[str, AnyRow]]:
@@ -160,7 +151,8 @@ def listing_of(row: AnyRow) -> Listing:
     )
 
 
-def _current(row: AnyRow) -> CurrentListing:
+def as_current(row: AnyRow) -> CurrentListing:
+    """Return what a row of `CURRENT` says."""
     return CurrentListing(
         id=row.id,
         listing=listing_of(row),

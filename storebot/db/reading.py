@@ -11,9 +11,11 @@ from storebot.core.export.cells import jsonable
 from storebot.core.export.columns import iso, listing_row, money, time
 from storebot.db.exporting import PROVENANCE
 from storebot.db.history import history
-from storebot.db.listings import CurrentListing, current_listings, listings_of_page
+from storebot.db.listing_pages import listings_where
+from storebot.db.listings import CurrentListing, current_listings
 from storebot.db.moves import holder_of
 from storebot.db.schema import runs, stores
+from storebot.db.sifting import Page, page
 
 Rows = list[dict[str, Any]]
 _RUNS = (
@@ -30,17 +32,37 @@ def is_store(conn: Connection, store: str) -> bool:
     return conn.execute(select(stores.c.name).where(stores.c.name == store)).first() is not None
 
 
-def listings_after(conn: Connection, store: str, after: int, limit: int, url_key: str = "") -> Rows:
+def listings_after(
+    conn: Connection,
+    store: str,
+    after: int,
+    limit: int,
+    *,
+    url_key: str = "",
+    status: str = "",
+    availability: str = "",
+    changed_since_ms: int = 0,
+) -> Page:
     """Return listings with a number above ``after``, as an export in JSON Lines has them, with their number.
 
     ``url_key``: only those of the page that this key leads to, be it a former one.
     """
-    if not url_key:
-        return [_listing(one) for one in current_listings(conn, store, after_id=after, limit=limit)]
-    page = holder_of(conn, store, url_key)
-    if page is None:
-        return []
-    return [_listing(one) for one in listings_of_page(conn, store, page.url_key, after_id=after, limit=limit)]
+    if url_key:
+        holder = holder_of(conn, store, url_key)
+        if holder is None:
+            return Page([], after, False)
+        url_key = holder.url_key
+    found = listings_where(
+        conn,
+        store,
+        after,
+        limit,
+        url_key=url_key,
+        status=status,
+        availability=availability,
+        changed_since_ms=changed_since_ms,
+    )
+    return found._replace(rows=[_listing(one) for one in found.rows])
 
 
 def one_listing(conn: Connection, store: str, listing_id: int) -> dict[str, Any] | None:
@@ -70,9 +92,9 @@ def history_of(conn: Connection, store: str, listing_id: int) -> Rows | None:
     ]
 
 
-def runs_after(conn: Connection, store: str, after: int, limit: int) -> Rows:
+def runs_after(conn: Connection, store: str, after: int, limit: int) -> Page:
     """Return runs with a number above ``after``; ``finished_at`` is null while one lasts, or after it was killed."""
-    return [
+    found = [
         {
             "id": row.id,
             "kind": row.kind,
@@ -85,8 +107,9 @@ def runs_after(conn: Connection, store: str, after: int, limit: int) -> Rows:
             "missed": orjson.loads(row.missed or "[]"),
             **{name: getattr(row, name) for name in _COUNTS},
         }
-        for row in conn.execute(_RUNS, {"of_store": store, "after": after, "first": limit})
+        for row in conn.execute(_RUNS, {"of_store": store, "after": after, "first": limit + 1})
     ]
+    return page(found, limit, after, lambda run: int(run["id"]))
 
 
 def _found(conn: Connection, store: str, listing_id: int) -> CurrentListing | None:

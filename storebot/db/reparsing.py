@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, case, select, union_all
 
+from storebot.core.gate_correction import correction_limits
+from storebot.core.gate_limits import Declared
+from storebot.core.gate_tally import Tally
+from storebot.core.overrides import Override
 from storebot.db import leases, listings, pages, runs
 from storebot.db.context import RunContext
+from storebot.db.gating import Gate, gate_note
 from storebot.db.holders import is_alive, this_process
 from storebot.db.schema import aliases
 from storebot.db.schema import pages as table
-from storebot.items import Outcome, PageStatus, RunStatus, Target
+from storebot.items import PageStatus, RunStatus, Target
 
 KIND = "reparse"
 _CHUNK = 500  # keys a statement
@@ -110,15 +115,29 @@ def records_at(conn: Connection, store: str, keys: Sequence[str]) -> dict[str, i
     return found
 
 
-def begin(conn: Connection, wanted: Selection, token: str, lease_s: int) -> RunContext:
+def begin(
+    conn: Connection, wanted: Selection, token: str, lease_s: int, overrides: Sequence[Override] = ()
+) -> RunContext:
     """Take the store's lease, close what dead runs left open, and start a run. Raises `StoreBusy`."""
     store = wanted.store
     leases.take(conn, store, token, this_process(), lease_s, is_alive)
     runs.mark_interrupted(conn, store)
     pages.release(conn, store, keep_token=token)
-    versions = {"parser_version": wanted.version, "hash_version": wanted.hash_version}
-    run_id = runs.start(conn, store, KIND, **versions, token=token)  # type: ignore[arg-type]  # two names, two types
+    run_id = runs.start(
+        conn,
+        store,
+        KIND,
+        parser_version=wanted.version,
+        hash_version=wanted.hash_version,
+        token=token,
+        overrides=overrides,
+    )
     return context(wanted, run_id, token)
+
+
+def gate(declared: Declared, pages_read: int) -> Gate:
+    """Return the write gate of a re-parse of so many pages."""
+    return Gate(correction_limits(declared, pages_read), Tally(), ())
 
 
 def context(wanted: Selection, run_id: int = 0, token: str = "") -> RunContext:
@@ -141,19 +160,20 @@ def extend(conn: Connection, run: RunContext, lease_s: int) -> None:
     leases.extend(conn, run.store, run.lease_token, lease_s)
 
 
-def finish(conn: Connection, run: RunContext, status: RunStatus, reason: str, outcomes: Mapping[Outcome, int]) -> None:
-    """Write the run's row, with what its visits add up to, and give the lease back."""
+def finish(conn: Connection, run: RunContext, status: RunStatus, reason: str, gate: Gate | None) -> None:
+    """Write the run's row, with what its visits add up to and how its gate stood, and give the lease back."""
     totals = runs.totals(conn, run.run_id)
     runs.finish(
         conn,
         run.run_id,
         status,
         reason,
-        outcomes=totals.outcomes or outcomes,
+        outcomes=totals.outcomes,
         rows_written=totals.rows_written,
         rows_skipped=totals.rows_skipped,
         change_events=totals.change_events,
         pages_known=sum(pages.counts(conn, run.store).values()),
         listings_known=listings.count(conn, run.store),
+        gate=gate_note(gate) if gate is not None else None,
     )
     leases.release(conn, run.store, run.lease_token)

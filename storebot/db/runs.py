@@ -101,6 +101,7 @@ def finish(
     walks_reason: str = "",
     measured: Measures | None = None,
     missed: Sequence[str] = (),
+    gate: str | None = None,
 ) -> bool:
     """Close a run; False, with nothing written, if it was closed before (a successor found it dead)."""
     values = {
@@ -119,6 +120,7 @@ def finish(
         "walks_reason": walks_reason,
         "measured": orjson.dumps(measured.as_dict()).decode() if measured else None,
         "missed": orjson.dumps(missed).decode() if missed else None,
+        "gate": gate,
     }
     open_run = (runs.c.id == run_id) & (runs.c.status == RunStatus.RUNNING.value)
     return conn.execute(update(runs).where(open_run).values(values)).rowcount == 1
@@ -198,10 +200,12 @@ def last(conn: Connection, store: str | None = None, limit: int = 20) -> list[Ru
     query = select(runs).order_by(runs.c.id.desc()).limit(limit)
     rows = conn.execute(query if store is None else query.where(runs.c.store == store)).all()
     used = tiers.used(conn, [row.id for row in rows])
-    return [_run(row, used.get(row.id, tiers.Used())) for row in rows]
+    return [run_of(row, used.get(row.id)) for row in rows]
 
 
-def _run(row: AnyRow, used: tiers.Used) -> Run:
+def run_of(row: AnyRow, used: tiers.Used | None = None) -> Run:
+    """Return a whole row of `runs` as a run; without ``used`` it says nothing of tiers."""
+    used = used or tiers.Used()
     counts: dict[str, int] = orjson.loads(row.counts or "{}")
     return Run(
         id=row.id,

@@ -94,6 +94,7 @@ stores = _table(
     _added("slow_steps", Integer),  # how often the delay was doubled when the last run ended: core.pacing
     _added("slow_at", BigInteger),
     Column("planner", text()),  # JSON: core.planner.knowledge.Knowledge; NULL: nothing yet
+    Column("coverage", text()),  # JSON: db.coverage.Kept, as it was counted last; NULL: never
 )
 
 robots = _table(
@@ -367,7 +368,7 @@ visits = _table(
     Column("id", identity(), primary_key=True),
     Column("run_id", BigInteger, nullable=False, index=True),
     _store(),
-    Column("page_id", BigInteger, nullable=False),  # 0: a page of the catalogue, which is no row of `pages`
+    Column("page_id", BigInteger, nullable=False, index=True),  # 0: a page of the catalogue, no row of `pages`
     Column("page_type", String(16), nullable=False),
     Column("outcome", String(16), nullable=False),
     Column("http_status", SmallInteger, nullable=False),
@@ -478,6 +479,7 @@ runs = _table(
     Column("plan", text()),  # JSON: db.planned_runs.PlanNote; NULL: it had none
     Column("measured", text()),  # JSON: core.expect.Measures; NULL: it didn't end by itself
     Column("missed", text()),  # JSON: what was expected of it and isn't so, a sentence each; NULL: nothing
+    Column("gate", text()),  # JSON: db.gating.gate_note, how its write gate stood at its end; NULL: not known
     sqlite_autoincrement=True,  # a run's number is never given twice
 )
 

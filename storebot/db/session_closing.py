@@ -28,6 +28,7 @@ from storebot.db import (
     walks,
 )
 from storebot.db.database import now_ms
+from storebot.db.gating import gate_note
 from storebot.db.judgement import Finding, Standing
 from storebot.db.session_state import SessionState
 from storebot.items import Outcome, Round, RunStatus
@@ -109,6 +110,7 @@ def end(conn: Connection, session: SessionState, judge: Callable[[Standing], Fin
         listings_known=sold,
         measured=measured if finding.status in MEASURED else None,
         missed=misses if finding.status in MEASURED else (),
+        gate=gate_note(session.context.gate) if session.context.gate is not None else None,
     )
     _end_rounds(conn, session, finding.rounds)
     calm = finding.status in _ENDED_BY_ITSELF and any(outcomes.get(outcome) for outcome in Outcome if outcome.seen)

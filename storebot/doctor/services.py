@@ -55,7 +55,9 @@ def _database(settings: Any) -> Iterator[Check]:
     finally:
         database.dispose()
     if late:
-        yield warning("worker", f"{len(late)} jobs are overdue, such as {late[0].what}", late[0].why or "start one: scrapy worker")
+        yield warning(
+            "worker", f"{len(late)} jobs are overdue, such as {late[0].what}", late[0].why or "start one: scrapy worker"
+        )
     else:
         yield ok("worker", "no job is overdue")
     for one in backlogs:

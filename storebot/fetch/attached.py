@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
-from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from storebot.core.addresses import is_private
 from storebot.core.proxy import Proxy
+from storebot.core.secrets import redacted, secret_parts
 from storebot.exceptions import ConfigurationError, TierUnusable
 from storebot.fetch.browsing.agent import whole_agent
 from storebot.fetch.browsing.browsers import Crashes
@@ -24,14 +24,15 @@ from storebot.fetch.browsing.chromium import bounded, own_agent
 from storebot.fetch.browsing.errors import BrowserCrashed
 from storebot.fetch.browsing.guard import Guard
 from storebot.fetch.browsing.guarded import guarded
-from storebot.fetch.browsing.private import Network
+from storebot.fetch.browsing.popups import Popups
+from storebot.fetch.browsing.private import Network, OwnNetwork
 from storebot.fetch.browsing.rendering import Renderer
 from storebot.fetch.browsing.tabs import Tabs
 from storebot.fetch.browsing.visitor import Visitor, visitor_of
 from storebot.fetch.tier import FetchTier
 from storebot.fetch.vendors.kameleo import Kameleo, require_client
 from storebot.fetch.vendors.local_api import LocalApi
-from storebot.fetch.vendors.vendor import Plain, Profile, ProfileFailed, Vendor
+from storebot.fetch.vendors.vendor import Plain, Profile, ProfileFailed, Vendor, shown
 from storebot.items import Tier
 from storebot.stores.fetch_attached import Attached
 from storebot.stores.model import Store
@@ -44,8 +45,8 @@ logger = logging.getLogger(__name__)
 
 _CONNECT_S = 30.0
 _UNGUARDED = (
-    "the attached browser can't reach this process, so its pages are looked after by DevTools alone: what their "
-    "workers, WebSockets and frames of other sites ask for isn't seen (decision 0025)"
+    "the attached browser can't reach this process, so DevTools alone keeps its pages from private addresses: what "
+    "their WebSockets and shared workers ask for is left to the browser's own checks (decision 0048)"
 )
 
 
@@ -60,10 +61,11 @@ class Manner:
 
 
 class Renderers(NamedTuple):
-    """Who renders pages: for a browser behind a guard, and for one whose every request has to be judged."""
+    """Who renders pages: for a browser behind a guard, and for those whose every request has to be judged."""
 
     behind_guard: Renderer
     alone: Renderer
+    proxied: Renderer  # alone, but that its proxy resolves names
 
 
 @dataclass(slots=True)
@@ -135,16 +137,20 @@ class AttachedTier(FetchTier):
             logger.warning("%s: the user agent is that of the vendor's profiles, and doesn't name the bot", store.name)
         network = Network(store)
         is_local = isinstance(vendor, Plain) and is_private(vendor.host)
-        judge = partial(network.judge, resolves=is_local and store.fetch.proxies is None)
         made = partial(Renderer, store, cls.tier, settings.getint("DOWNLOAD_MAXSIZE"))
-        renderers = Renderers(behind_guard=made(), alone=made(None if network.is_private else judge))
+        renderers = Renderers(
+            behind_guard=made(),
+            alone=made(OwnNetwork(network, resolves=True)),
+            proxied=made(OwnNetwork(network, resolves=False)),
+        )
         return cls(vendor, renderers, manner, section.concurrency, network.guard if is_local else None)
 
     async def fetch(self, request: Request) -> Response:
         async with self._slots, self._lent(visitor_of(request)) as session:
-            if session.guard is None:
-                return await self._renderers.alone.fetch(session.tabs, request)
-            return await self._renderers.behind_guard.fetch(session.tabs, request, session.guard.explain)
+            if session.guard is not None:
+                return await self._renderers.behind_guard.fetch(session.tabs, request, session.guard.explain)
+            renderer = self._renderers.proxied if visitor_of(request).proxy else self._renderers.alone
+            return await renderer.fetch(session.tabs, request)
 
     async def close(self) -> None:
         self._closed = True
@@ -188,12 +194,14 @@ class AttachedTier(FetchTier):
                 profile.endpoint, timeout=_CONNECT_S * 1000, no_defaults=self._vendor.has_profiles
             )
             context, guard = await self._context(browser, visitor)
-            return _Session(profile, browser, Tabs(context), guard)
+            popups = await Popups.watched(browser) if guard is None else None
+            return _Session(profile, browser, Tabs(context, popups), guard)
         except BaseException as error:
             await asyncio.shield(self._stopped(profile))
             if not isinstance(error, PlaywrightError):
                 raise
-            where = f"{_shown(profile.endpoint)} ({error.message.strip().splitlines()[0]})"
+            said = redacted(error.message.strip().splitlines()[0], secret_parts(profile.endpoint, host=False))
+            where = f"{shown(profile.endpoint)} ({said})"
             if again or self._vendor.has_profiles:
                 raise BrowserCrashed(f"no browser could be attached to at {where}") from error
             raise TierUnusable(f"no browser could be attached to at {where}: does it run?") from error
@@ -255,9 +263,3 @@ def vendor_of(section: Attached, language: str | None = None) -> Vendor:
         return LocalApi(section, os.environ.get(section.key_env or "", ""))
     endpoint = section.endpoint or os.environ.get(section.endpoint_env or "", "")
     return Kameleo(section, endpoint, language) if section.vendor == "kameleo" else Plain(endpoint)
-
-
-def _shown(endpoint: str) -> str:
-    """Return an endpoint without what may be a key: its path, its query and its credentials."""
-    parts = urlsplit(endpoint)
-    return f"{parts.scheme}://{parts.hostname}:{parts.port}"

@@ -26,7 +26,8 @@ from storebot.core.proxy import Proxy
 from storebot.core.reach import Reach
 from storebot.core.unpacking import codings_of, unpacked
 from storebot.core.urls import absolute
-from storebot.exceptions import AnswerTooLarge, ConfigurationError, FetchFailed, PrivateAddress
+from storebot.exceptions import AnswerTooLarge, FetchFailed, PrivateAddress
+from storebot.guest.proxies import ProxiedRequest, ProxyHandler, require_client
 from storebot.guest.robots import Robots, read_robots
 from storebot.guest.sockets import PlainHandler, SecureHandler, proxied, resolve
 
@@ -45,8 +46,8 @@ class Guest:
     """Asks for pages; keeps cookies, one robots.txt for each host, and the pause between two requests.
 
     ``obeys`` False asks for what robots.txt forbids, where a store file says who allowed it. With ``proxies`` nothing
-    goes without one: one serves until no answer comes through it, then the next. They have to be plain HTTP proxies:
-    raises ConfigurationError where none is. Without any the environment's are used (``http_proxy``, ``no_proxy``).
+    goes without one: one serves until no answer comes through it, then the next. Raises ConfigurationError where they
+    need a package that isn't installed. Without any the environment's are used (``http_proxy``, ``no_proxy``).
     ``sleep`` and ``clock`` (seconds) are arguments, so that a test need not wait.
     """
 
@@ -63,12 +64,8 @@ class Guest:
     ) -> None:
         self.user_agent, self.robots_name, self.delay_s = user_agent, robots_name, delay_s
         self.obeys = obeys
-        self._proxies = deque(proxy for proxy in proxies if proxy.scheme == "http")
-        if proxies and not self._proxies:
-            raise ConfigurationError(
-                f"none of the {len(proxies)} proxies is a plain one (http://…), and this command can use no others; "
-                "nothing was asked for, because nothing may go without"
-            )
+        require_client(proxies)
+        self._proxies = deque(proxies)
         self.requests = self.size_bytes = 0
         self._reach: Reach | None = None
         self._socket: socket.socket | None = None  # the last one that was connected
@@ -78,7 +75,8 @@ class Guest:
         self._robots: dict[str, Robots] = {}
         cookies = urllib.request.HTTPCookieProcessor(CookieJar())
         plain, secure = PlainHandler(self._connected), SecureHandler(self._connected)
-        own = [urllib.request.ProxyHandler({})] if self._proxies else []  # the environment's don't take their place
+        # The environment's don't take their place.
+        own = [urllib.request.ProxyHandler({}), ProxyHandler(self._connected)] if self._proxies else []
         self._opener = urllib.request.build_opener(_AsItCame(), _NoRedirects(), cookies, plain, secure, *own)
 
     def robots(self, url: str) -> Robots:
@@ -188,12 +186,9 @@ class Guest:
 
     def _request(self, url: str) -> urllib.request.Request:
         headers = {"User-Agent": self.user_agent, "Accept-Encoding": "gzip, deflate", "Accept": "text/html,*/*;q=0.8"}
-        request = urllib.request.Request(url, headers=headers)
+        request = ProxiedRequest(url, headers=headers)
         if self._proxies:
-            proxy = self._proxies[0]
-            request.set_proxy(proxy.server.removeprefix("http://"), "http")
-            if proxy.authorization:
-                request.add_unredirected_header("Proxy-Authorization", proxy.authorization.decode("ascii"))
+            request.go_through(self._proxies[0])
         return request
 
     def _body(self, response: Any) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-SUFFIXES = (".py", ".toml", ".mako", ".ini", ".json")  # what pyproject.toml has packed
+SUFFIXES = (".py", ".toml", ".mako", ".ini", ".json", ".html", ".css", ".js", ".svg")  # what pyproject.toml has packed
 _DIGITS = 12
 
 

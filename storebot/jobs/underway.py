@@ -23,9 +23,10 @@ class Underway:
 
 @dataclass(slots=True)
 class Tally:
-    """How this worker's own attempts ended, by verdict."""
+    """How this worker's own attempts ended, by verdict, and how often no place was found for a job."""
 
     verdicts: dict[Verdict, int] = field(default_factory=dict)
+    not_launched: int = 0
 
     def add(self, verdict: Verdict) -> None:
         self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1

@@ -139,6 +139,7 @@ class Worker:
         except NotLaunched as error:
             logger.warning("%s; trying again in %d s", error, NOT_LAUNCHED_MS // 1000)
             why = str(error)
+            self.tally.not_launched += 1
             self._write(lambda conn: job_claims.give_back(conn, job, NOT_LAUNCHED_MS, why))
             return True
         self._underway[token] = Underway(job, attempt, self._clock())

@@ -20,7 +20,7 @@ from storebot.stores.model import Store
 
 KINDS = ("backfill", "refresh")
 _ENDS = 20  # runs of a kind that are looked back at
-_OVERDUE_MS = 15 * 60_000
+OVERDUE_MS = 15 * 60_000
 _OF_FILE = (Kind.BUDGET, Kind.SILENT, Kind.UNEXPECTED)  # what can't be told without the store's file
 
 
@@ -42,7 +42,7 @@ def look(conn: Connection, folders: Sequence[str], disks: Mapping[str, Path], fa
             for name, store in stores.items()
         ],
         broken=broken,
-        overdue=standing.overdue(conn, now_ms, _OVERDUE_MS),
+        overdue=standing.overdue(conn, now_ms, OVERDUE_MS),
         waiting=[Waiting(one.recipient[:12], one.service, one.messages, one.since, one.error) for one in backlogs],
         receivers=standing.receivers(conn),
         disks=[Disk(what, str(path), shutil.disk_usage(path).free) for what, path in disks.items() if path.exists()],
@@ -74,13 +74,14 @@ def _of_store(
         held_since=held[1],
         breaker=breaker,
         jobs=jobs,
-        budget=_used_up(conn, store, now_ms),
+        budget=used_up(conn, store, now_ms),
         max_age_ms=store.expect.max_age_ms,
         learned=store.expect.learned,
     )
 
 
-def _used_up(conn: Connection, store: Store, now_ms: int) -> str:
+def used_up(conn: Connection, store: Store, now_ms: int) -> str:
+    """Return which limit of the month a store has used up, as a part of a sentence; "" for none."""
     limits = store.budget.month.limits
     if not limits.any:
         return ""

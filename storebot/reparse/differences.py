@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from storebot.core.gate import Reading
 from storebot.core.summary import table
 from storebot.db.corrections import Corrected, Difference
 from storebot.items import Outcome
@@ -48,6 +49,11 @@ class Differences:
                 if len(samples) < _SAMPLES:
                     samples.append(difference)
 
+    def held(self) -> Counter[Outcome]:
+        """Return the outcomes of a run whose corrections are held."""
+        held = self.outcomes[Outcome.CHANGED]
+        return Counter({**self.outcomes, Outcome.CHANGED: 0, Outcome.HELD: held})
+
     def lines(self) -> list[str]:
         """Return the tally as lines: a table of the fields, then why pages could not be read."""
         rows = [
@@ -86,6 +92,19 @@ def _shown(value: Any) -> str:
         return "–"
     text = " ".join((value if isinstance(value, str) else orjson.dumps(value).decode()).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def gate_lines(tripped: Sequence[Reading]) -> list[str]:
+    """Return the gates that say no as a table, with what they measured and what they allow."""
+    rows = [
+        [one.gate, f"{one.count} of {one.of}", _measured(one.gate, one.value), _measured(one.gate, one.limit)]
+        for one in tripped
+    ]
+    return [table(["gate", "pages", "measured", "limit"], rows)]
+
+
+def _measured(gate: str, value: float) -> str:
+    return f"× {value:.3g}" if gate == "price" else f"{value:.0%}"
 
 
 def sentence(counts: Sequence[tuple[int, str]]) -> str:

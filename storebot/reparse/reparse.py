@@ -1,4 +1,7 @@
-"""A store's records read again from its kept pages: parse in all processes, compare and save in this one."""
+"""A store's records read again from its kept pages: parse in all processes, compare, judge and save in this one.
+
+Nothing is written before all is judged: docs/decisions/0047-gate-of-a-re-parse.md.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,42 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
 from storebot.core.fingerprint import HASH_VERSION
+from storebot.core.gate import Reading, State, Verdict
+from storebot.core.gate_correction import tripped
+from storebot.core.overrides import Override
 from storebot.core.summary import Summary
 from storebot.db import corrections, reparsing
 from storebot.db.context import RunContext
 from storebot.db.corrections import Corrected
 from storebot.db.database import Database
+from storebot.db.gating import Gate
 from storebot.db.reparsing import Selection, Subject
 from storebot.db.retry import retrying
-from storebot.exceptions import ExitCode, StorebotError
-from storebot.items import Outcome, RunStatus, Visit
-from storebot.reparse.differences import Differences, sentence
-from storebot.reparse.workers import Readings, Workers
+from storebot.exceptions import StorebotError
+from storebot.items import RunStatus
+from storebot.reparse.aside import Aside, unpacked
+from storebot.reparse.differences import Differences
+from storebot.reparse.ending import End, judged
+from storebot.reparse.workers import Workers
 from storebot.stores.model import Store
 
 _TICK_S = 1.0  # between two looks at signals and the lease, where pages take long
 CHUNK = 25  # pages to a chunk: read in some hundredths of a second, saved in one transaction
-NOT_KEPT = "the page that the record was read from isn't in the archive: the next refresh reads it anew"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ACCEPTS = "what the write gate would hold is published"
 
 
 @dataclass(slots=True, kw_only=True)
 class Reparse:
-    """One run. ``shown`` is told of pages done and pages in all, now and then."""
+    """One run. ``shown`` is told of pages done and pages in all, now and then.
+
+    With ``accepted``, as "who: why", what the write gate would hold is published, and the run's row says by whom.
+    """
 
     database: Database
     store: Store
@@ -42,18 +54,22 @@ class Reparse:
     since_ms: int = 0
     dry_run: bool = False
     announce: bool = False
+    accepted: str = ""
     shown: Callable[[int, int], None] = lambda done, total: None
     found: Differences = field(default_factory=Differences)
+    verdict: Verdict | None = None
+    _gate: Gate | None = None
     _pages: int = 0
+    _saving: bool = False
     _signal: int = 0
     _started: float = field(default_factory=time.monotonic)
     _extended: float = 0.0
 
     def run(self) -> Summary:
-        """Read everything again, and save what differs; return how it ended.
+        """Read everything again, and save what differs unless the write gate holds it; return how it ended.
 
-        A run that is killed loses the chunks under way, and the next one begins with the pages that aren't by today's
-        parser yet. Raises what the database raises, `StoreBusy`, and `StorebotError` where a process died.
+        A run that is killed while it saves loses the chunk under way, and the next one begins with the pages that
+        aren't by today's parser yet. Raises what the database raises, `StoreBusy`, and `StorebotError` where a process died.
         """
         wanted = Selection(
             store=self.store.name,
@@ -62,20 +78,29 @@ class Reparse:
             since_ms=self.since_ms,
         )
         if self.dry_run:
-            self._go_through(wanted, reparsing.context(wanted))
+            self._read(wanted, reparsing.context(wanted), None)
             return self._summary(0)
         return self._as_a_run(wanted)
 
+    @property
+    def tripped(self) -> list[Reading]:
+        """The gates that say no; none before all is read."""
+        return tripped(self._gate.tally, self._gate.limits) if self._gate and self.verdict else []
+
     def _as_a_run(self, wanted: Selection) -> Summary:
+        who, _, why = self.accepted.partition(":")
+        overrides = [Override(_ACCEPTS, who.strip(), why.strip())] if self.accepted else []
         run = retrying(
             self.database,
-            lambda conn: reparsing.begin(conn, wanted, secrets.token_hex(16), self.lease_s),
+            lambda conn: reparsing.begin(conn, wanted, secrets.token_hex(16), self.lease_s, overrides),
         )
         self._extended = time.monotonic()
         status, reason = RunStatus.FAILED, "it ended by an error"
         try:
-            with self._noting_signals():
-                self._go_through(wanted, run)
+            with self._noting_signals(), closing(Aside()) as aside:
+                self._read(wanted, run, aside)
+                if self.verdict and (self.verdict.state is not State.TRIP or self.accepted):
+                    self._save(run, aside)
             summary = self._summary(run.run_id)
             status, reason = summary.status, summary.reason
             return summary
@@ -83,28 +108,39 @@ class Reparse:
             reason = str(error)
             raise
         finally:
-            retrying(self.database, lambda conn: reparsing.finish(conn, run, status, reason, self.found.outcomes))
+            gate = self._gate if self.verdict else None
+            retrying(self.database, lambda conn: reparsing.finish(conn, run, status, reason, gate))
 
-    def _go_through(self, wanted: Selection, run: RunContext) -> None:
+    def _read(self, wanted: Selection, run: RunContext, aside: Aside | None) -> None:
+        """Read all pages, compare them and put them aside; judge what differs as a whole. A signal ends it without."""
         with self.database.read() as conn:
             ids = reparsing.subject_ids(conn, wanted)
         self._pages, done = len(ids), 0
+        self._gate = gate = reparsing.gate(self.store.gate.declared, len(ids))
         try:
             for readings in self.workers.read(self._chunks(wanted, ids), every_s=_TICK_S):
                 if readings is not None:
-                    self.found.add(self._settled(run, readings))
-                    done += len(readings.subjects)
+                    with self.database.read() as conn:
+                        compared = corrections.compare(conn, run, unpacked(readings.visits))
+                    self.found.add(compared)
+                    gate.count((one.outcome, one.facts) for one in compared)
+                    if aside is not None:
+                        aside.put(readings.visits)
+                    done += readings.pages
                 self._extend(run)
                 self.shown(done, len(ids))
                 if self._signal:
-                    return
+                    break
         except BrokenProcessPool as error:
-            if self._signal:  # whoever stops a service may signal each of its processes
-                return
-            raise StorebotError(
-                f"{self.store.name}: a process that read kept pages died, by one of the pages or for want of memory; "
-                f"what was saved is saved: run it again, with --workers 1 if it happens again ({error})"
-            ) from error
+            if not self._signal:  # whoever stops a service may signal each of its processes
+                raise StorebotError(
+                    f"{self.store.name}: a process that read kept pages died, by one of the pages or for want of "
+                    f"memory; nothing was written: run it again, with --workers 1 if it happens again ({error})"
+                ) from error
+        if self._signal:
+            self.found = Differences()
+        else:
+            self.verdict = gate.judge(final=True)
 
     def _chunks(self, wanted: Selection, ids: Sequence[int]) -> Iterator[Sequence[Subject]]:
         for start in range(0, len(ids), CHUNK):
@@ -112,11 +148,17 @@ class Reparse:
                 chunk = reparsing.subjects(conn, wanted, ids[start : start + CHUNK])
             yield chunk
 
-    def _settled(self, run: RunContext, readings: Readings) -> list[Corrected]:
-        visits = [*readings.visits, *_not_kept(run, readings)]
-        if self.dry_run:
-            with self.database.read() as conn:
-                return corrections.compare(conn, run, visits)
+    def _save(self, run: RunContext, aside: Aside) -> None:
+        """Save what was put aside; what is `found` is from now on what was saved."""
+        self._saving, self.found = True, Differences()
+        for chunk in aside.chunks():
+            self.found.add(self._saved(run, chunk))
+            self._extend(run)
+            if self._signal:
+                return
+
+    def _saved(self, run: RunContext, chunk: bytes) -> list[Corrected]:
+        visits = unpacked(chunk)
         return retrying(self.database, lambda conn: corrections.correct(conn, run, visits, announce=self.announce))
 
     def _extend(self, run: RunContext) -> None:
@@ -126,7 +168,7 @@ class Reparse:
 
     @contextmanager
     def _noting_signals(self) -> Iterator[None]:
-        """Have SIGINT and SIGTERM end the run when the next chunk is saved; a second one ends it at once."""
+        """Have SIGINT and SIGTERM end the run when the chunk under way is done; a second one ends it at once."""
         before = {number: signal.signal(number, self._signalled) for number in _SIGNALS}
         try:
             yield
@@ -140,7 +182,18 @@ class Reparse:
         self._signal = number
 
     def _summary(self, run_id: int) -> Summary:
-        status, reason, code = self._judged()
+        status, reason, code = judged(
+            End(
+                store=self.store.name,
+                pages=self._pages,
+                found=self.found,
+                since_ms=self.since_ms,
+                signal=self._signal,
+                saving=self._saving,
+                verdict=self.verdict,
+                accepted=self.accepted,
+            )
+        )
         return Summary(
             kind=reparsing.KIND,
             store=self.store.name,
@@ -148,42 +201,8 @@ class Reparse:
             status=status,
             reason=reason,
             exit_code=code,
-            outcomes=self.found.outcomes,
-            rows_written=0 if self.dry_run else self.found.rows_written,
+            outcomes=self.found.outcomes if status is not RunStatus.HELD else self.found.held(),
+            rows_written=self.found.rows_written if self._saving else 0,
             change_events=self.found.changes,
             elapsed_s=time.monotonic() - self._started,
         )
-
-    def _judged(self) -> tuple[RunStatus, str, ExitCode]:
-        if self._signal:
-            code = ExitCode.SIGTERM if self._signal == signal.SIGTERM else ExitCode.SIGINT
-            return RunStatus.INTERRUPTED, "stopped by a signal; the next run goes on", code
-        if not self._pages:
-            when = (
-                " that was fetched since then"
-                if self.since_ms
-                else f": scrapy crawl backfill -a store={self.store.name}"
-            )
-            return RunStatus.FAILED, f"there is no record that was read from a page{when}", ExitCode.PARTIAL
-        outcomes = self.found.outcomes
-        doubts = sentence([(outcomes[one], one.value) for one in (Outcome.INVALID, Outcome.ERROR)])
-        unread = self.found.reasons[NOT_KEPT]
-        reason = "; ".join(filter(None, [doubts, sentence([(unread, f"of which {NOT_KEPT}")])]))
-        return (RunStatus.PARTIAL, reason, ExitCode.PARTIAL) if reason else (RunStatus.COMPLETE, "", ExitCode.COMPLETE)
-
-
-def _not_kept(run: RunContext, readings: Readings) -> list[Visit]:
-    """Return a visit for each page that can't be read again though it should be."""
-    read = {visit.target.page_id for visit in readings.visits}
-    return [
-        Visit(
-            target=subject.target,
-            at_ms=subject.target.fetched_at,
-            outcome=Outcome.SKIPPED,
-            reason=NOT_KEPT,
-            requests=0,
-        )
-        for subject in readings.subjects
-        if subject.target.page_id not in read
-        and (subject.target.parser_version, subject.target.hash_version) != (run.parser_version, run.hash_version)
-    ]

@@ -16,9 +16,12 @@ from typing import NamedTuple, Self
 
 from storebot.archive import Archive
 from storebot.archive.rereading import page_of, read_again
+from storebot.core.fingerprint import HASH_VERSION
 from storebot.db.reparsing import Subject
-from storebot.items import Visit
+from storebot.items import Outcome, Visit
 from storebot.lean import keep_memory
+from storebot.reparse.aside import packed
+from storebot.reparse.ending import NOT_KEPT
 from storebot.reparse.offline import forbid
 from storebot.stores.model import Store
 
@@ -27,10 +30,10 @@ _AHEAD = 2  # chunks for each process: one that is read, one that waits
 
 
 class Readings(NamedTuple):
-    """What became of a chunk: a visit for each page that is kept."""
+    """What became of a chunk: how many pages it had, and their visits as `reparse.aside` packs them."""
 
-    subjects: Sequence[Subject]
-    visits: Sequence[Visit]
+    pages: int
+    visits: bytes
 
 
 class Workers:
@@ -62,10 +65,10 @@ class Workers:
         where a process died.
         """
         source = iter(chunks)
-        open_: dict[Future[list[Visit]], Sequence[Subject]] = {}
+        open_: dict[Future[bytes], int] = {}
         while True:
             while len(open_) < _AHEAD * self.count and (chunk := next(source, None)) is not None:
-                open_[self._pool.submit(_read, chunk)] = chunk
+                open_[self._pool.submit(_read, chunk)] = len(chunk)
             if not open_:
                 return
             done, _ = wait(open_, timeout=every_s, return_when=FIRST_COMPLETED)
@@ -98,11 +101,16 @@ def _die_with_the_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _read(chunk: Sequence[Subject]) -> list[Visit]:
-    """Return the visits of the pages of a chunk that are kept as their records were read from them."""
-    visits = []
-    for subject in chunk:
-        kept = _Own.archive.at(subject.keys, subject.target.fetched_at)
-        if kept is not None:
-            visits.append(read_again(_Own.store, page_of(kept), subject.target))
-    return visits
+def _read(chunk: Sequence[Subject]) -> bytes:
+    """Return the visits of the pages of a chunk, packed; none of a page that isn't kept, and needn't be."""
+    return packed([visit for subject in chunk if (visit := _visit(subject)) is not None])
+
+
+def _visit(subject: Subject) -> Visit | None:
+    target = subject.target
+    kept = _Own.archive.at(subject.keys, target.fetched_at)
+    if kept is not None:
+        return read_again(_Own.store, page_of(kept), target)
+    if (target.parser_version, target.hash_version) == (_Own.store.parser_version, HASH_VERSION):
+        return None
+    return Visit(target=target, at_ms=target.fetched_at, outcome=Outcome.SKIPPED, reason=NOT_KEPT, requests=0)

@@ -44,8 +44,9 @@ class Spending:
         """Claim no more pages: a limit is reached. Of discovery alone: only its walks end here."""
         if self.reached and (discovery or self._pages_stopped):
             return
+        if why != self.reached:  # it's said already where the walks ended at the same limit
+            logger.warning("%s: the budget is reached: %s; what is under way is finished", self._store.name, why)
         self.reached = why
-        logger.warning("%s: the budget is reached: %s; what is under way is finished", self._store.name, why)
         if not discovery:
             self._pages_stopped = True
             self._stop()

@@ -10,16 +10,16 @@ from storebot.stores.wording import nearest
 ARGUMENTS = ("store", "base_url", "budget", "force")
 OF_REFRESH = (*ARGUMENTS, "plan")
 FULL = "full"
-_SCRAPYD = "_job"  # which it gives to every spider
+OF_SCRAPYD = ("_job", "_version")  # which it gives to every spider; the second where one was asked for
 
 
 def check_arguments(phase: str, given: Collection[str]) -> None:
     """Raise ConfigurationError for a name that the phase doesn't know: it would change nothing, and nobody would see.
 
-    Scrapyd's own argument is let through.
+    Scrapyd's own arguments are let through.
     """
     known = OF_REFRESH if phase == "refresh" else ARGUMENTS
-    unknown = sorted(set(given) - {*known, _SCRAPYD})
+    unknown = sorted(set(given) - {*known, *OF_SCRAPYD})
     if unknown:
         close = nearest(unknown[0], known)
         meant = f" (did you mean {close!r}?)" if close else ""

@@ -21,7 +21,7 @@ from storebot.items import Outcome, PageType, Target, Visit
 from storebot.lean import PageRequest
 from storebot.responses import BlockedPage, page_of
 from storebot.run import Run
-from storebot.spiders.arguments import check_arguments, is_full, reason_of_force, requests_of
+from storebot.spiders.arguments import OF_SCRAPYD, check_arguments, is_full, reason_of_force, requests_of
 from storebot.spiders.auditing import is_doubtful, may_be_conditional, question, settle, validators
 from storebot.spiders.discovery import discover
 from storebot.spiders.judging import Judged, judged
@@ -64,7 +64,8 @@ class StoreSpider(scrapy.Spider):
         orders = store.refresh.orders(once=requests, full=is_full(kwargs))
         for name in ("budget", "plan"):
             kwargs.pop(name, None)
-        kwargs.pop("_job", None)  # Scrapyd's own argument
+        for name in OF_SCRAPYD:
+            kwargs.pop(name, None)
         force = reason_of_force(kwargs)
         kwargs.pop("force", None)
         spider = super().from_crawler(crawler, *args, **kwargs)

@@ -2,69 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated
-from zoneinfo import ZoneInfo, available_timezones
+from collections.abc import Mapping
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
 from storebot.core import schedule as times
 from storebot.core.job_kinds import KINDS
+from storebot.stores.export_plan import ExportPlan
+from storebot.stores.schedule_values import LEAST_MS, When, Windows, Zone, interval
 from storebot.stores.section import Section
-from storebot.stores.texts import distinct, text_of, texts_of
 from storebot.stores.values import Duration, milliseconds
-from storebot.stores.wording import clipped, nearest, wrong
-
-_EVERY = re.compile(r"every (.+)")
-_LEAST_MS = 60_000
-_WHEN = 'when, such as "every 24h" or the cron line "17 3 * * *"'
-
-
-def when(value: object) -> str:
-    """Return ``every`` and a duration of a minute or more, or a cron line."""
-    text = " ".join(text_of(value, _WHEN).split())
-    found = _EVERY.fullmatch(text)
-    if found:
-        if re.fullmatch(r"(?:[0-9]{1,6}[smhd])+", found[1]) is None:
-            raise wrong(f"expected {_WHEN}, got {clipped(text)}: {clipped(found[1])} is no duration")
-        if milliseconds(found[1]) < _LEAST_MS:
-            raise wrong(f"expected {_WHEN}, got {clipped(text)}: not more often than every minute")
-        return text
-    try:
-        times.check_cron(text)
-    except ValueError as error:
-        raise wrong(f"expected {_WHEN}, got {clipped(text)}: {error}") from error
-    return text
-
-
-def zone(value: object) -> str:
-    """Return the name of a time zone that this machine knows."""
-    expected = 'a time zone such as "Europe/Berlin"'
-    text = text_of(value, expected)
-    if text not in available_timezones():
-        raise wrong(f"expected {expected}, got {clipped(text)}", nearest=nearest(text, available_timezones()))
-    ZoneInfo(text)
-    return text
-
-
-def windows(value: object) -> tuple[str, ...]:
-    """Return windows of time that leave some minute of the week free."""
-    expected = 'a list of times such as ["Mon-Fri 08:00-18:00", "22:00-02:00"]'
-    found = distinct(texts_of(value, expected))
-    read = []
-    for text in found:
-        try:
-            read.append(times.window(text))
-        except ValueError as error:
-            raise wrong(f"expected {expected}, got {clipped(text)}: {error}") from error
-    if read and times.covers_all(read):
-        raise wrong(f"expected {expected} that leave some time free; these cover the whole week")
-    return found
-
-
-When = Annotated[str, BeforeValidator(when)]
-Zone = Annotated[str, BeforeValidator(zone)]
-Windows = Annotated[tuple[str, ...], BeforeValidator(windows)]
+from storebot.stores.wording import clipped, wrong
 
 
 def _when(what: str) -> str | None:
@@ -82,9 +30,6 @@ class SchedulePlan(Section):
     reparse: When | None = _when("records are read again from kept pages, after a change of the rules")
     prune: When | None = _when("the page archive lets go of old generations")
     coverage: When | None = _when("the sources are compared with the database; the log has the result")
-    export: When | None = _when(
-        "the listings are written to `var/exports`, as CSV with a manifest, and the business channel is told"
-    )
     deliver: When | None = _when("changes of all stores are posted to who subscribed: one store's file is enough")
     stage: When | None = _when("all stages run over the store's listings")
     timezone: Zone = Field(default="UTC", description="Time zone of the cron lines and of `blackout`.")
@@ -105,17 +50,29 @@ class SchedulePlan(Section):
         default="24h", description="How long a job may run; then it is stopped gracefully, and tried again."
     )
 
+    export: ExportPlan | None = Field(
+        default=None,
+        description="Files for others, with a manifest: a table, or only when, for the listings as CSV in "
+        "`var/exports`.",
+    )
+
     @field_validator("time_limit")
     @classmethod
     def _time_limit_is_some(cls, text: str) -> str:
-        if milliseconds(text) < _LEAST_MS:
+        if milliseconds(text) < LEAST_MS:
             raise wrong(f"expected a duration of a minute or more, got {clipped(text)}")
         return text
 
     @property
     def schedules(self) -> dict[str, times.Schedule]:
         """When each kind runs that has a time, as the core takes it."""
-        return {kind: self._schedule(text) for kind in KINDS if (text := getattr(self, kind)) is not None}
+        said = {kind: getattr(self, kind) for kind in KINDS}
+        texts = {kind: one.when if isinstance(one, ExportPlan) else one for kind, one in said.items()}
+        return {kind: self._schedule(text) for kind, text in texts.items() if text is not None}
+
+    def arguments(self, kind: str) -> Mapping[str, str]:
+        """What the jobs of a kind are given."""
+        return self.export.arguments if kind == "export" and self.export else {}
 
     @property
     def time_limit_s(self) -> int:
@@ -123,10 +80,10 @@ class SchedulePlan(Section):
         return milliseconds(self.time_limit) // 1000
 
     def _schedule(self, text: str) -> times.Schedule:
-        found = _EVERY.fullmatch(text)
+        every = interval(text)
         return times.Schedule(
-            every_ms=milliseconds(found[1]) if found else 0,
-            cron="" if found else text,
+            every_ms=milliseconds(every) if every else 0,
+            cron="" if every else text,
             timezone=self.timezone,
             blackout=self.blackout,
             jitter_ms=milliseconds(self.jitter),

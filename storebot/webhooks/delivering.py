@@ -153,13 +153,14 @@ class _Rounds:
             if batch is None:
                 return None
 
-            def put(conn: Connection, batch: deliveries.Batch = batch) -> bool:
+            def put(conn: Connection, batch: deliveries.Batch = batch) -> tuple[bool, Delivery | None]:
                 mine = subscriptions.keep(conn, subscription.id, token, _LEASE_MS)
-                if mine:
-                    deliveries.put(conn, subscription, batch, self._clock(conn))
-                return mine
+                return mine, deliveries.put(conn, subscription, batch, self._clock(conn)) if mine else None
 
-            if not retrying(self._database, put):
+            mine, made = retrying(self._database, put)
+            if made:
+                return made, body(batch.changes)
+            if not mine:
                 return None
 
     def _settle(

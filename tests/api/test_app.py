@@ -70,6 +70,35 @@ def test_what_is_the_same_is_304_until_it_changes(client: TestClient, shop: Work
     assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
 
 
+def test_listings_and_changes_are_filtered(client: TestClient) -> None:
+    def found(path: str, name: str) -> list[Any]:
+        return [one[name] for one in client.get(f"{HOME}/{path}").json()["data"]]
+
+    assert found("listings?since=2027-01-15T10:00:00Z", "variant_id") == ["a"]
+    assert found("listings?since=2027-01-15T11:00+01:00", "variant_id") == ["a"], "a plus that wasn't escaped"
+    assert found("listings?status=active&availability=InStock", "variant_id") == ["a", "b", "c"]
+    assert found("listings?status=delisted", "variant_id") == []
+    assert found("changes?type=changed&field=price_minor", "seq") == found("changes", "seq")
+    assert found("changes?field=name", "seq") == []
+    (last,) = client.get(f"{HOME}/changes?since=2027-01-15T10:00:00Z").json()["data"]
+    assert last["fields"] == [{"field": "price_minor", "before": 2500, "after": 3000}]
+
+
+def test_a_filtered_answer_has_its_own_tag_and_says_how_far_it_looked(client: TestClient, shop: Worker) -> None:
+    path = f"{HOME}/listings?since=2027-01-15T12:00:00Z"
+    answer = client.get(path)
+    tag, last = answer.headers["etag"], client.get(f"{HOME}/listings").json()["after"]
+    assert answer.json() == {"data": [], "after": last, "more": False}
+    assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert client.get(f"{HOME}/listings").headers["etag"] != tag
+    (target,) = shop.due()
+    shop.save(parsed(target, listing(variant_id="a"), listing(variant_id="b", price_minor=1), at=NOW + 4 * HOUR))
+    again = client.get(path, headers={"If-None-Match": tag})
+    assert (again.status_code, [one["variant_id"] for one in again.json()["data"]]) == (200, ["a", "b"])
+    gone = client.get(f"{HOME}/changes?since=2027-01-15T12:00:00Z&type=missing").json()["data"]
+    assert [one["variant_id"] for one in gone] == ["c"], "its record is as it was: that it's missing is a change"
+
+
 @pytest.mark.parametrize(
     ("path", "status", "detail"),
     [
@@ -80,7 +109,17 @@ def test_what_is_the_same_is_304_until_it_changes(client: TestClient, shop: Work
         (f"{HOME}/listings?limit=1001", 400, "limit: expected a whole number from 1 to 1000"),
         (f"{HOME}/changes?after=-1", 400, "after: expected a whole number from 0 to 9223372036854775807"),
         (f"{HOME}/changes?after=9223372036854775808", 400, "after: expected"),
-        (f"{HOME}/changes?since=1", 400, "since: no such parameter here; there are after, limit"),
+        (
+            f"{HOME}/changes?status=new",
+            400,
+            "status: no such parameter here; there are after, field, limit, since, type",
+        ),
+        (f"{HOME}/changes?since=1", 400, "since: expected a time such as 2026-11-30T08:00:00Z"),
+        (f"{HOME}/changes?since=1969-01-01", 400, "since: expected a time after 1970"),
+        (f"{HOME}/changes?type=news", 400, "type: expected one of new, changed, delisted"),
+        (f"{HOME}/changes?field=price", 400, "field: expected one of "),
+        (f"{HOME}/listings?status=gone", 400, "status: expected one of active, missing, delisted"),
+        (f"{HOME}/listings?availability=", 400, "availability: expected one of "),
         ("/v1/nothing", 404, "Not Found"),
     ],
 )

@@ -16,6 +16,7 @@ from storebot.commands.check import Command
 from storebot.stores import list_stores
 from tests.inside import store_folder
 from tests.scripted import Answer, ScriptedShop, challenge, listing, product
+from tests.vendors.proxies import SocksProxy
 
 TOML = "[politeness]\ndelay_s = 0\n[catalogue]\nurl = '/all'\n"
 
@@ -84,6 +85,14 @@ def test_page_is_saved_fails_until_it_is_accepted_and_is_compared_from_then_on(
     assert check(stores, "shop") == 0
 
 
+def test_a_page_is_fetched_through_the_proxies_of_the_store(shop: ScriptedShop, stores: Path) -> None:
+    with SocksProxy("me", "secret") as proxy:
+        (stores / "proxies.txt").write_text(proxy.url)
+        rewritten(stores, f"{TOML}[fetch.proxies]\nfile = '../proxies.txt'\n")
+        assert check(stores, "--save", f"{shop.url}/p/mug-1", "--store", "shop") == 0
+        assert len(proxy.counted.tunnels) == len(shop.asked) == 2
+
+
 def test_file_becomes_a_saved_page_with_the_url_that_it_came_from(stores: Path, tmp_path: Path) -> None:
     (tmp_path / "mug.html").write_bytes(product().body)
     file = str(tmp_path / "mug.html")
@@ -147,6 +156,14 @@ def test_every_fault_of_every_store_is_listed(stores: Path, capsys: pytest.Captu
     assert lines[at + 3].startswith(f'  {code}: line 1: SELECTORS["name"]: the CSS selector')
     assert lines[at + 4].startswith(f"  {code}: expected a function product(page, select)")
     assert "demo: 4 saved pages ok" in lines
+
+
+def test_a_format_that_a_scheduled_export_can_not_have_is_a_fault(
+    stores: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(stores, f"{TOML}[schedule.export]\nwhen = 'every 24h'\nformats = ['xslx']\n")
+    assert check(stores) == 2
+    assert "schedule.export.formats: there is no format 'xslx': choose of csv" in capsys.readouterr().out
 
 
 def test_store_that_is_not_there_is_a_fault(stores: Path, capsys: pytest.CaptureFixture[str]) -> None:

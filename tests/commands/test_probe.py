@@ -15,7 +15,7 @@ from storebot.commands.probe import Command
 from storebot.stores import load_store
 from tests.core.probing.shops import listing
 from tests.scripted import FILLER, Answer, ScriptedShop, challenge, product
-from tests.vendors.proxies import HttpProxy
+from tests.vendors.proxies import HttpProxy, SocksProxy
 
 HTML = {"Content-Type": "text/html"}
 NAMES = [f"mug-{number}" for number in range(6)]
@@ -170,7 +170,7 @@ def test_anything_but_one_url_is_a_usage_error(args: tuple[str, ...]) -> None:
 def test_a_probe_goes_through_a_list_of_proxies_or_those_of_the_store(
     shop: ScriptedShop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with HttpProxy() as named, HttpProxy() as own:
+    with HttpProxy() as named, SocksProxy("me", "secret") as own:
         (tmp_path / "named.txt").write_text(named.url)
         assert probe(shop.url, "--name", "mugs", "--proxies", str(tmp_path / "named.txt"), stores=tmp_path) == 0
         assert len(named.counted.requests) == len(shop.asked) > len(NAMES)
@@ -179,7 +179,7 @@ def test_a_probe_goes_through_a_list_of_proxies_or_those_of_the_store(
         file.write_text(file.read_text() + '\n[fetch.proxies]\nfile = "../own.txt"\n')
         shop.asked.clear()
         assert probe(shop.url, "--name", "mugs", "--dry-run", stores=tmp_path) == 0
-        assert len(own.counted.requests) == len(shop.asked) > len(NAMES)
+        assert len(own.counted.tunnels) == len(shop.asked) > len(NAMES)
     (tmp_path / "empty.txt").write_text("# none")
     shop.asked.clear()
     for list_name, said in (

@@ -24,6 +24,12 @@ from storebot.exceptions import ConfigurationError
         ("prune", "acme", {}, "archive prune --store=acme"),
         ("coverage", "acme", {}, "coverage --store=acme"),
         ("export", "acme", {"format": "csv,xlsx"}, "export --store=acme --tell --format=csv,xlsx"),
+        (
+            "export",
+            "acme",
+            {"filter": "price<20\nbrand=A", "no-tell": ""},
+            "export --store=acme --tell --filter=price<20 --filter=brand=A --no-tell",
+        ),
         ("deliver", "acme", {}, "deliver run"),
         ("deliver", "", {}, "deliver run"),
         ("stage", "acme", {}, "stage all --store=acme"),
@@ -42,8 +48,10 @@ def test_a_job_is_a_command(kind: str, store: str, args: Mapping[str, str], word
         ("refresh", "", {}, "needs a store"),
         ("refresh", "acme", {"budgte": "5"}, "no argument 'budgte': it takes base_url, budget, force, plan"),
         ("prune", "acme", {"days": "5"}, "it takes none"),
+        ("export", "acme", {"out": "sftp://ann:hunter2@files.example/shops"}, "out has a password"),
     ],
 )
 def test_what_no_job_can_be_is_refused(kind: str, store: str, args: Mapping[str, str], why: str) -> None:
-    with pytest.raises(ConfigurationError, match=why):
+    with pytest.raises(ConfigurationError, match=why) as caught:
         check_job(kind, store, args)
+    assert "hunter2" not in str(caught.value)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from storebot.core.read_api import host_of, is_known, is_loopback, read_tokens
+from storebot.core.read_api import host_of, is_known, is_loopback, moment, one_of, read_tokens
 from storebot.exceptions import ConfigurationError
 
 FIRST, SECOND = "first-token-of-somebody", "second-token-of-somebody"
@@ -55,3 +55,13 @@ def test_only_this_machine_is_loopback(host: str, is_one: bool) -> None:
 )
 def test_the_host_of_a_header_has_no_port(header: str, host: str) -> None:
     assert host_of(header) == host
+
+
+def test_times_and_names_of_an_address_are_read_or_refused_in_words() -> None:
+    assert moment("since", "2026-11-30T08:00:00Z") == moment("since", "2026-11-30T09:00 01:00") == 1_796_025_600_000
+    assert one_of("type", "new", ("new", "changed")) == "new"
+    for text in ("", "soon", "1", "9999-99-99"):
+        with pytest.raises(ValueError, match=r"^since: expected a time such as 2026-11-30T08:00:00Z$"):
+            moment("since", text)
+    with pytest.raises(ValueError, match=r"^type: expected one of new, changed$"):
+        one_of("type", "News", ("new", "changed"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from storebot.core.secrets import redacted, secret_parts, shown_url
+from storebot.core.secrets import has_password, redacted, secret_parts, shown_url
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,19 @@ def test_every_part_of_a_url_is_taken_out_as_it_is_written_and_as_it_is_meant() 
     assert "hooks.example" not in said
     assert said.startswith("POST ")
     assert "hooks.example" in redacted("at hooks.example", secret_parts(url, host=False))
+
+
+@pytest.mark.parametrize(
+    ("url", "has_one"),
+    [
+        ("sftp://ann:hunter2@files.example/shops", True),
+        ("sftp://ann:@files.example/shops", True),
+        ("sftp://ann:a@b@files.example", True),
+        ("sftp://ann@files.example:2222/a:b@c", False),
+        ("s3://bucket/a:b@c", False),
+        ("var/exports", False),
+        ("C:/exports", False),
+    ],
+)
+def test_a_password_in_an_address_is_seen(url: str, has_one: bool) -> None:
+    assert has_password(url) is has_one

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storebot.jobs.scrapyd import Node
+from storebot.jobs.nodes import Node
 from tests.crawls.scrapy_process import ROOT
 from tests.crawls.watched import wait_until
 
@@ -84,17 +84,19 @@ class ScrapydNode:
         self.process.wait(10)
 
 
-def deploy(checkout: Path, node: ScrapydNode) -> str:
-    """Run ``scrapyd-deploy`` in a checkout; return what it said."""
+def deploy(checkout: Path, node: ScrapydNode) -> tuple[str, str]:
+    """Run ``scrapyd-deploy`` in a checkout as docs/operating.md says; return the version, and what it said."""
     config = ConfigParser(interpolation=None)
     config.read(checkout / "scrapy.cfg")
     config["deploy"] = {"url": node.api.url, "project": "storebot", "username": USER, "password": PASSWORD}
     with (checkout / "scrapy.cfg").open("w") as file:
         config.write(file)
-    command = [str(Path(sys.executable).with_name("scrapyd-deploy")), "--version", "r10"]
+    asked = [sys.executable, "-m", "scrapy", "worker", "--deploy-version"]
+    version = subprocess.run(asked, cwd=checkout, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+    command = [str(Path(sys.executable).with_name("scrapyd-deploy")), "--version", version]
     done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return version, done.stdout
 
 
 def checkout(folder: Path, base_url: str) -> Path:

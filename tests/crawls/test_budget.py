@@ -172,6 +172,18 @@ def test_month_that_is_used_up_sends_no_request(fresh: Watched, capsys: pytest.C
     assert store.shop.requests().total == 20
 
 
+def test_what_is_left_and_not_enough_for_anything_is_said_once(fresh: Watched) -> None:
+    """A refresh asks for its sitemaps and for its pages at once: the one and the other find no room."""
+    store = limited(fresh, '[costs]\ncurrency = "EUR"\n[costs.http]\nper_request = "0.002"\n')
+    assert store.forked("backfill").exit_code == 0
+    spent_ = spent(store)["cost_micro"]
+    store = limited(store, f'{PRICES}[budget.month]\nmoney = "{(spent_ + 50) / 1e6:.6f}"\n')
+    store.execute("UPDATE pages SET next_due_at = 0")
+    done = store.forked("refresh")
+    assert (done.exit_code, store.shop.requests().total) == (6, 0)
+    assert done.stderr.count("the budget is reached: ") == 1
+
+
 def test_refresh_looks_less_often_when_the_month_runs_ahead(tmp_path: Path) -> None:
     """Nearly all that the month may spend is gone before the month is: known pages wait, what is new is read."""
     with DemoStore(products=PRODUCTS, page_size=10, sitemap_size=20) as shop:

@@ -31,17 +31,13 @@ def shop() -> Iterator[DemoStore]:
 
 @pytest.fixture(scope="module")
 def backfilled(shop: DemoStore, tmp_path_factory: pytest.TempPathFactory) -> Watched:
-    watched = Watched(shop, tmp_path_factory.mktemp("backfilled") / "store.db")
-    done = watched.crawl("backfill")
-    assert (done.exit_code, done.fields["status"]) == (0, "complete"), done.stderr
-    return watched
+    return Watched.backfilled(shop, tmp_path_factory.mktemp("backfilled") / "store.db")
 
 
 @pytest.fixture
 def known(backfilled: Watched, tmp_path: Path) -> Iterator[Watched]:
-    """The store backfilled, in a database of the test's own; its lies end with the test."""
-    yield backfilled.copied_to(tmp_path / "copy.db")
-    backfilled.shop.honest()
+    with backfilled.lent(tmp_path / "copy.db") as known:
+        yield known
 
 
 @pytest.fixture

@@ -29,16 +29,14 @@ def shop() -> Iterator[DemoStore]:
 
 @pytest.fixture(scope="module")
 def backfilled(shop: DemoStore, tmp_path_factory: pytest.TempPathFactory) -> Watched:
-    watched = Watched(shop, tmp_path_factory.mktemp("backfilled") / "store.db")
-    _assert_complete(watched, "backfill")
-    return watched
+    return Watched.backfilled(shop, tmp_path_factory.mktemp("backfilled") / "store.db")
 
 
 @pytest.fixture
 def known(backfilled: Watched, tmp_path: Path) -> Iterator[Watched]:
-    """The store backfilled, in a database of the test's own; its lies end with the test, its clock never moves."""
-    yield backfilled.copied_to(tmp_path / "store.db")
-    backfilled.shop.honest()
+    """Its clock never moves."""
+    with backfilled.lent(tmp_path / "store.db") as known:
+        yield known
 
 
 @pytest.fixture

@@ -56,6 +56,20 @@ class Watched:
     settings: Mapping[str, object] = field(default_factory=dict)
     url: str = ""  # of a database that is no SQLite file; ``rows`` don't see it
 
+    @classmethod
+    def backfilled(cls, shop: DemoClient, database: Path) -> Watched:
+        """Return the store with all of it read."""
+        watched = cls(shop, database)
+        done = watched.forked("backfill")
+        assert (done.exit_code, done.fields["status"]) == (0, "complete"), done.stderr
+        return watched
+
+    @contextmanager
+    def lent(self, database: Path) -> Iterator[Watched]:
+        """Lend the same with a database of its own, to a test whose lies end with it."""
+        yield self.copied_to(database)
+        self.shop.honest()
+
     def start(self, phase: str, **settings: object) -> subprocess.Popen[str]:
         """Start a crawl; the caller finishes or kills it."""
         return scrapy_process.start(

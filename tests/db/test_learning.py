@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, select
 
 from storebot.core.planner.hazard import Flag
 from storebot.core.planner.knowledge import FIRST_RATE
 from storebot.core.planner.lanes import Lane
 from storebot.db import knowledge, visits
 from storebot.db.database import Database
+from storebot.db.lastmods import Lastmods
 from storebot.db.learning import AGAIN_AFTER_MS, SAVE_EVERY_S
-from storebot.db.schema import categories
+from storebot.db.schema import categories, pages
 from storebot.db.schema import visits as ledger
 from storebot.exceptions import LeaseLost
 from storebot.items import Outcome
@@ -272,3 +273,23 @@ class TestValidators:
             shop.learner.distrust("it was seen", NOW)
             assert not shop.learner.may_ask_conditionally(NOW + AGAIN_AFTER_MS - 1)
             assert shop.learner.may_ask_conditionally(NOW + AGAIN_AFTER_MS) is planned
+
+
+@pytest.mark.parametrize(
+    ("text", "bumps"),
+    [
+        ("2027-01-15", 1),  # `NOW` is at eight in the morning of that day: it may have changed since
+        ("2027-01-15T07:59:59Z", 0),
+        ("2027-01-15 12:00", 1),
+        ("2027-01-14", 0),
+        ("yesterday", 0),
+    ],
+)
+def test_a_day_without_a_time_is_news_until_it_is_over(shop: LearningWorker, text: str, bumps: int) -> None:
+    """Case I03."""
+    lastmods = Lastmods(STORE, shop.memory)
+    before = shop.memory.knowledge.bumps
+    with shop.database.read() as conn:
+        (row,) = conn.execute(select(pages).where(pages.c.url_key == shop.page("1")["url_key"])).all()
+    lastmods.signal(row, text, NOW + 2 * DAY)
+    assert shop.memory.knowledge.bumps - before == bumps

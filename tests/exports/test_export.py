@@ -27,6 +27,7 @@ from storebot.db.database import Database
 from storebot.exceptions import ConfigurationError, ExportFailed
 from storebot.exports.destinations import Folder, destination
 from storebot.exports.format import format_of, formats
+from storebot.exports.formats import xlsx
 from storebot.exports.formats.xlsx import XLSX
 from storebot.exports.running import Order, export, scratch_for
 from storebot.exports.verifying import faults, manifest_in
@@ -266,7 +267,7 @@ def test_a_folder_that_cannot_be_made_is_said(worst: Database, tmp_path: Path) -
 
 
 def test_unknown_formats_and_places_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="there is no format 'doc': choose of csv, jsonl"):
+    with pytest.raises(ConfigurationError, match="there is no format 'doc': choose of csv, csv-bom, jsonl"):
         format_of("doc", "listings")
     with pytest.raises(ConfigurationError, match="merchant holds listings, not changes"):
         format_of("merchant", "changes")
@@ -300,3 +301,28 @@ def _xlsx(folder: Path) -> Iterator[dict[str, Any]]:
     for row in sheet.iter_rows(min_row=2):
         assert all(cell.data_type in ("s", "n", "d", "inlineStr") for cell in row)
         yield dict(zip(head, [cell.value for cell in row], strict=True))
+
+
+def test_a_text_of_several_lines_stays_in_its_row(tmp_path: Path) -> None:
+    """Seen in LibreOffice: it drew the first line over the row above."""
+    book = XLSX(tmp_path / "lines.xlsx", "listings", chosen("listings", ["name", "sku"]))
+    book.write([{"name": "one", "sku": "1"}, {"name": "one\r\ntwo", "sku": "2"}])
+    book.close()
+    (sheet,) = openpyxl.load_workbook(tmp_path / "lines.xlsx").worksheets
+    assert [sheet[name].alignment.wrap_text for name in ("A2", "A3", "B3")] == [None, True, None]
+    assert sheet["A3"].alignment.vertical == "top"
+    assert (sheet.row_dimensions[2].height, sheet.row_dimensions[3].height) == (None, 14.25)
+    assert sheet["A3"].number_format == "@"
+
+
+def test_more_links_than_a_sheet_holds_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Excel repairs a sheet of more than 65,530 links, and takes them away."""
+    monkeypatch.setattr(xlsx, "MOST_LINKS", 3)
+    book = XLSX(tmp_path / "links.xlsx", "listings", chosen("listings", ["url", "main_image"]), most_rows=6)
+    book.write([{"url": f"https://a.example/{number}", "main_image": "https://a.example/i"} for number in range(7)])
+    book.close()
+    first, second = openpyxl.load_workbook(tmp_path / "links.xlsx").worksheets
+    for sheet in (first, second):
+        links = [cell.hyperlink.target for row in sheet.iter_rows() for cell in row if cell.hyperlink]
+        assert len(links) == 3
+    assert [row[0].value for row in first.iter_rows(min_row=2)] == [f"https://a.example/{one}" for one in range(5)]

@@ -41,8 +41,12 @@ const told = text => document.querySelector('h1').textContent += ' ' + text;
 fetch('{secret}/fetch', {{mode: 'no-cors'}}).then(() => told('fetch'), () => 0);
 const socket = new WebSocket('{secret}/socket'.replace('http', 'ws')); socket.onopen = () => told('socket');
 navigator.sendBeacon('{secret}/beacon'); new Image().src = '{secret}/image.png';
-const worker = new Worker(URL.createObjectURL(new Blob([`fetch('{secret}/worker', {{mode: 'no-cors'}})`])));
+const apart = name => URL.createObjectURL(new Blob([`fetch('{secret}/${{name}}', {{mode: 'no-cors'}})`]));
+new Worker(apart('worker')); new SharedWorker(apart('shared'));
 fetch('/hop?to={secret}/hop', {{mode: 'no-cors'}}).then(() => told('hop'), () => 0);
+</script>"""
+OPENING = """<!doctype html><h1>opened</h1><a id=link target=_blank href={secret}/link></a><script>
+open('{secret}/popup'); open('{secret}/alone', '_blank', 'noopener'); link.click();
 </script>"""
 STUCK_CHALLENGE = "<!doctype html><title>Just a moment...</title><script>window._cf_chl_opt = {}</script>"
 STATUS = {"/gone": 404, "/busy": 503, "/p/refused": 403}
@@ -175,6 +179,20 @@ class ScriptedShop(Served):
 
     async def _get_reaching(self, request: web.Request) -> web.Response:
         return _html(REACHING.format(secret=request.query["to"]))
+
+    async def _get_framed(self, request: web.Request) -> web.Response:
+        to, first, *rest = request.query["to"], *request.query["by"].split(",")
+        frame = f"<iframe src='http://{first}/framed?to={to}&by={','.join(rest)}'></iframe>" if first else ""
+        return _html(REACHING.format(secret=to) + frame)
+
+    async def _get_embedding(self, request: web.Request) -> web.Response:
+        return _html(f"<h1>Mug</h1><iframe src=http://{request.query['of']}></iframe>")
+
+    async def _get_opening(self, request: web.Request) -> web.Response:
+        return _html(OPENING.format(secret=request.query["to"]))
+
+    async def _get_borrowing(self, request: web.Request) -> web.Response:
+        return _html(f"<h1>Mug</h1><script src={request.query['to']}/app.js></script>")
 
     async def _get_cookies(self, request: web.Request) -> web.Response:
         said = "; ".join(sorted(f"{name}={value}" for name, value in request.cookies.items()))

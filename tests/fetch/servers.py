@@ -23,7 +23,8 @@ class TlsShop(Served):
     """Serves at ``url``; ``certificate`` is the authority to trust, ``asked`` has each HTTP version and path.
 
     ``/short`` promises more than it sends, ``/endless`` sends until the client has enough, ``/slow`` never answers,
-    ``/headers`` answers with the request's own. ``protocols`` are those of its ALPN.
+    ``/headers`` answers with the request's own. ``protocols`` are those of its ALPN. ``known`` has the
+    certificate's key, for others of this machine.
     """
 
     def __init__(self, *protocols: str) -> None:
@@ -36,7 +37,7 @@ class TlsShop(Served):
         """Listen on a free port."""
         with TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listening:
             made = write_certificate(Path(folder), "127.0.0.1")
-            self.certificate = made.certificate
+            self.certificate, self.known = made.certificate, made
             self.url = f"https://127.0.0.1:{listening.getsockname()[1]}"
             config = Config()
             config.bind = [f"fd://{listening.fileno()}"]

@@ -130,6 +130,22 @@ def test_a_browser_that_is_not_there_is_said_once(shop: ScriptedShop) -> None:
         browser.get(f"{shop.url}/p/1")
 
 
+@pytest.mark.parametrize("endpoint", ["{}/k3y-a?token=k3y-b", "http://me:k3y-a@{}/k3y-b", "ws://{}/k3y-a?token=k3y-b"])
+def test_what_is_no_browser_is_said_without_the_key_in_its_address(
+    shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    """Playwright repeats the whole address that it was refused at."""
+    host = shop.url.removeprefix("http://")
+    monkeypatch.setenv("SHOP_CDP", endpoint.format(host if "://" in endpoint else shop.url))
+    with (
+        attached(shop.url, '[fetch.attached]\nendpoint_env = "SHOP_CDP"') as browser,
+        pytest.raises(TierUnusable, match="404") as raised,
+    ):
+        browser.get(f"{shop.url}/p/1")
+    assert host in str(raised.value)
+    assert "k3y" not in str(raised.value)
+
+
 def test_a_browser_that_dies_and_comes_back_is_attached_to_again(
     shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,9 +223,15 @@ def test_a_kameleo_profile_that_exists_is_used_and_kept(shop: ScriptedShop) -> N
         assert (engine.profiles[mine].state, engine.deleted) == ("terminated", [])
 
 
-def test_an_engine_that_is_not_there_is_said_before_a_page_is_asked_for(shop: ScriptedShop) -> None:
-    section = '[fetch.attached]\nvendor = "kameleo"\nendpoint = "http://127.0.0.1:1"'
-    with attached(shop.url, section) as browser, pytest.raises(TierUnusable, match="no Kameleo engine answers at"):
+def test_an_engine_that_is_not_there_is_said_without_what_may_be_a_key(
+    shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_KAMELEO", "http://me:k3y@127.0.0.1:1/k3y")
+    section = '[fetch.attached]\nvendor = "kameleo"\nendpoint_env = "SHOP_KAMELEO"'
+    with (
+        attached(shop.url, section) as browser,
+        pytest.raises(TierUnusable, match=r"no Kameleo engine answers at http://127\.0\.0\.1:1$"),
+    ):
         browser.get(f"{shop.url}/p/1")
 
 

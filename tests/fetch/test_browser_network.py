@@ -83,6 +83,20 @@ def test_a_public_page_reaches_nothing_private(
     assert shop.asked["/hop"], "the redirect was asked for, and not followed"
 
 
+def test_a_frame_of_another_site_loads_no_more_than_the_page_would_and_is_counted(
+    browser: Rendered, shop: ScriptedShop
+) -> None:
+    """It has a process of its own, of which the page's DevTools session sees nothing."""
+    shop.asked.clear()
+    with SocksProxy("me", "secret") as proxy:
+        proxy.hosts = dict.fromkeys(("shop.example", "other.example"), ("127.0.0.1", int(shop.url.rpartition(":")[2])))
+        url, identity = f"{SHOP}/embedding?of=other.example/assets", Identity(proxy.port, read_proxy(proxy.url))
+        _, spent = browser.spent(url, identity=identity, page_type=None)
+    assert shop.asked == {"/embedding": 1, "/assets": 1, "/site.css": 1, "/app.js": 1}, "no picture, no video, no font"
+    assert {each.partition(":")[0] for each in proxy.counted.tunnels} == {"shop.example", "other.example"}, "no ads"
+    assert (spent.requests, spent.size_bytes) == (4, proxy.counted.bytes_down)
+
+
 @pytest.mark.parametrize("path", ["hop", "later"])
 def test_a_page_that_leads_into_a_private_network_is_an_error(
     browser: Rendered, shop: ScriptedShop, secret: ScriptedShop, path: str

@@ -17,7 +17,7 @@ from storebot.fetch.handler import LadderDownloadHandler, check_tiers
 from storebot.items import Tier
 from tests.fetch.fetching import asked, crawler_of, fetched, names, response, spent, store_of, within
 from tests.fetch.servers import PAGE, TlsShop
-from tests.vendors.proxies import HttpProxy, SocksProxy
+from tests.vendors.proxies import HttpProxy, HttpsProxy, SocksProxy
 
 STORE = store_of('[fetch]\ntiers = ["http", "http2"]')
 NOBODY = "https://127.0.0.1:9/"
@@ -84,11 +84,11 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(shop: TlsShop, tier: T
     assert len(shop.asked) == before
 
 
-@pytest.mark.parametrize("kind", [HttpProxy, SocksProxy])
+@pytest.mark.parametrize("kind", [HttpProxy, HttpsProxy, SocksProxy])
 def test_a_proxy_with_a_password_is_used_and_sees_a_tunnel_alone(
     shop: TlsShop, crawler: Crawler, kind: type[HttpProxy | SocksProxy]
 ) -> None:
-    with kind("me", "secret") as proxy:
+    with HttpsProxy(shop.known, "me", "secret") if kind is HttpsProxy else kind("me", "secret") as proxy:
         found = response(crawler, asked(f"{shop.url}/p/1", Tier.HTTP2, proxy=proxy.url))
     assert (found.body, found.protocol) == (PAGE, "HTTP/2")
     assert proxy.counted.tunnels == [shop.url.removeprefix("https://")]

@@ -48,7 +48,7 @@ def test_what_is_not_deployed_does_not_count(package: Path) -> None:
     before = own_code(package)
     (package / "core" / "__pycache__").mkdir()
     (package / "core" / "__pycache__" / "urls.py").write_text("")
-    (package / "stores" / "acme" / "page.html").write_text("")
+    (package / "stores" / "acme" / "notes.txt").write_text("")
     assert own_code(package) == before
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
+from sqlalchemy import update
 
 from storebot.core.jobs import JobStatus, Verdict
 from storebot.core.schedule import Schedule
-from storebot.db import job_claims, job_orders, job_runs, jobs
+from storebot.db import job_claims, job_orders, job_runs, jobs, schema
 from storebot.db.database import Database
 from storebot.db.holders import this_process
 from storebot.db.job_runs import JobRun
@@ -53,11 +54,12 @@ class Place:
     started: list[Scripted] = field(default_factory=list)
     leftover: Scripted | None = None
     refuses: str = ""
+    node: str = ""
 
     def start(self, job: Job, token: str) -> Scripted:
         if self.refuses:
             raise NotLaunched(self.refuses)
-        self.started.append(Scripted(job, token))
+        self.started.append(Scripted(job, token, self.node))
         return self.started[-1]
 
     def adopt(self, run: JobRun) -> Scripted | None:
@@ -69,6 +71,7 @@ class Bench:
 
     def __init__(self, url: str, **options: object) -> None:
         self.database, self.place, self.now, self.planned = Database.open(url), Place(), 0.0, 0
+        self.nodes = Place()
         self.unmounted = False
         self.worker = Worker(
             self.database,
@@ -259,6 +262,120 @@ def test_where_no_process_can_be_had_it_waits_and_no_attempt_was_made(bench: Ben
     job = bench.job(job_id)
     assert (job.status, job.attempts, job.last_error) == (JobStatus.PENDING, 0, "no Scrapyd node took it")
     assert bench.attempts() == []
+    assert bench.worker.tally.not_launched == 1
+
+
+class TestNode:
+    """What runs on a Scrapyd node outlives its worker, and the next one follows it. Real ones: tests/crawls."""
+
+    NODE = "http://node:6800"
+
+    def begin(self, url: str) -> tuple[Bench, Scripted]:
+        """Return a worker, which thinks itself on a machine of its own, and its attempt on a node."""
+        bench = self.another(url)
+        bench.add()
+        bench.tick()
+        (attempt,) = bench.nodes.started
+        return bench, attempt
+
+    def another(self, url: str, leftover: Scripted | None = None) -> Bench:
+        nodes = Place(node=self.NODE, leftover=leftover)
+        bench = Bench(url, remote=nodes)
+        bench.nodes = nodes
+        bench.worker._holder = replace(this_process(), host=secrets.token_hex(8))
+        return bench
+
+    def expire(self, bench: Bench) -> None:
+        with bench.database.write() as conn:
+            conn.execute(update(schema.jobs).values(claim_expires_at=1))
+
+    def test_told_to_stop_the_worker_leaves_it_and_the_next_one_follows_it_to_its_end(self, sqlite_url: str) -> None:
+        first, attempt = self.begin(sqlite_url)
+        first.worker.stop()
+        first.tick()
+        assert first.worker.idle
+        assert attempt.heard == []
+        second = self.another(sqlite_url, leftover=attempt)
+        second.tick()
+        assert (second.job(1).holder, second.job(1).claim_token) == (str(second.worker._holder), attempt.token)
+        attempt.end = Ended(0)
+        second.tick()
+        assert second.job(1).status is JobStatus.DONE
+        assert (second.nodes.started, attempt.heard) == ([], [])
+        assert [run.verdict for run in second.attempts()] == ["done"]
+        assert second.worker.tally.verdicts == {Verdict.DONE: 1}
+
+    def test_one_that_slept_lets_it_go_to_who_follows_it_now(self, sqlite_url: str) -> None:
+        """Case Q02: it neither stops the crawl nor says how it ended."""
+        first, attempt = self.begin(sqlite_url)
+        self.expire(first)
+        second = self.another(sqlite_url, leftover=attempt)
+        second.tick()
+        first.tick(5)
+        assert first.worker.idle
+        assert attempt.heard == []
+        attempt.end = Ended(0)
+        second.tick()
+        assert first.worker.tally.verdicts == {}
+        assert [run.verdict for run in second.attempts()] == ["done"]
+
+    def test_one_that_slept_and_sees_its_end_first_writes_nothing(self, sqlite_url: str) -> None:
+        first, attempt = self.begin(sqlite_url)
+        self.expire(first)
+        second = self.another(sqlite_url, leftover=attempt)
+        second.tick()
+        attempt.end = Ended(0)
+        first.tick(1)  # its heartbeat isn't due yet
+        assert second.job(1).status is JobStatus.RUNNING
+        second.tick()
+        assert second.job(1).status is JobStatus.DONE
+
+    def test_whose_claim_is_over_and_whose_job_ended_otherwise_is_stopped(self, sqlite_url: str) -> None:
+        first, attempt = self.begin(sqlite_url)
+        with first.database.write() as conn:
+            job_claims.finish(conn, first.job(1), Verdict.CRASHED)
+        first.tick(5)
+        assert attempt.heard == ["stop"]
+
+    def test_its_time_limit_counts_from_its_begin_and_a_cancel_meanwhile_is_heard(self, sqlite_url: str) -> None:
+        first, attempt = self.begin(sqlite_url)
+        first.worker.stop()
+        with first.database.write() as conn:
+            conn.execute(update(schema.jobs).values(started_at=schema.jobs.c.started_at - 3_590_000))
+        second = self.another(sqlite_url, leftover=attempt)
+        second.tick()
+        assert attempt.heard == []
+        second.tick(30)
+        assert attempt.heard == ["stop"]
+        attempt.heard.clear()
+
+        second.worker.stop()
+        with second.database.write() as conn:
+            conn.execute(update(schema.jobs).values(started_at=schema.jobs.c.started_at + 3_590_000))
+            job_orders.cancel(conn, 1)
+        third = self.another(sqlite_url, leftover=attempt)
+        third.tick()
+        third.tick(5)
+        assert attempt.heard == ["stop"]
+
+    def test_while_the_database_is_away_it_goes_on_and_is_followed_again_after(
+        self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bench, attempt = self.begin(sqlite_url)
+        bench.nodes.leftover = attempt
+
+        def away(*_: object, **__: object) -> None:
+            raise SaveFailed("the database is away")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(job_claims, "orphans", away)
+            bench.tick(301)
+        assert bench.worker.idle
+        self.expire(bench)
+        bench.tick()
+        attempt.end = Ended(0)
+        bench.tick()
+        assert (bench.job(1).status, attempt.heard) == (JobStatus.DONE, [])
 
 
 def test_crawls_go_to_the_nodes_and_the_rest_stays_here(sqlite_url: str) -> None:

@@ -13,7 +13,7 @@ from storebot.exceptions import ExitCode
 from storebot.items import Outcome
 from storebot.middlewares.budget import BudgetMiddleware
 from tests.inside import Crawled, Place, store_folder
-from tests.scripted import Answer, ScriptedShop, listing, product
+from tests.scripted import Answer, ScriptedShop, mugs, product
 
 CATALOGUE = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
 POLITENESS = "[politeness]\ndelay_s = 0\nconcurrency = 4\n"
@@ -22,10 +22,7 @@ PAGES = 6
 
 @pytest.fixture
 def shop() -> Iterator[ScriptedShop]:
-    with ScriptedShop() as shop:
-        shop.says("/all", listing(*(f"/p/{number}" for number in range(PAGES))))
-        for number in range(PAGES):
-            shop.says(f"/p/{number}", product(f"Mug {number}"))
+    with mugs(PAGES) as shop:
         yield shop
 
 

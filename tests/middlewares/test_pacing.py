@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 from storebot.exceptions import ExitCode
 from storebot.items import Outcome, RunStatus, Tier
 from tests.inside import Place, hurry, send_signal, store_folder
-from tests.scripted import Answer, ScriptedShop, listing, product
+from tests.scripted import Answer, ScriptedShop, listing, mugs, product
 
 TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n'
 POLITE = "[politeness]\ndelay_s = 0\njitter = 0.0\nconcurrency = {}\n"
@@ -30,10 +30,7 @@ DAY_MS = 86_400_000
 
 @pytest.fixture
 def shop() -> Iterator[ScriptedShop]:
-    with ScriptedShop() as shop:
-        shop.says("/all", listing(*(f"/p/{number}" for number in range(PAGES))))
-        for number in range(PAGES):
-            shop.says(f"/p/{number}", product(f"Mug {number}"))
+    with mugs(PAGES) as shop:
         yield shop
 
 

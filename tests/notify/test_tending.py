@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,10 @@ from storebot.core.breaker import Breaker, State
 from storebot.core.webhooks.answers import Answer
 from storebot.db import breakers, outbox, spending, subscriptions
 from storebot.db.database import Database
+from storebot.db.dialects import insert_missing
 from storebot.db.jobs import Plan, enqueue
 from storebot.db.outbox import Status
-from storebot.db.schema import changes, channels, jobs
+from storebot.db.schema import changes, channels, jobs, stores
 from storebot.items import Expense, Outlay, PageType, RunStatus, Tier
 from storebot.webhooks.delivering import deliver_due
 from tests.core.alerts.timeline import MINUTE, at
@@ -179,6 +181,33 @@ def test_a_change_whose_number_is_older_than_what_was_seen_is_told_too(database:
         desk.look(NOON + minute * MINUTE)
     lines = [line for body in desk.bodies for line in body.splitlines() if "price" in line]
     assert sorted(line.split(":")[1] for line in lines) == [" early", " late"]
+
+
+def test_what_is_rolled_back_is_told_by_no_digest_and_no_webhook(database: Database, tmp_path: Path) -> None:
+    """Case N06: a price that was read wrong, and is never committed."""
+    desk = Desk(database, tmp_path)
+    subscribe(database, "https://well.example/hook")
+    for minute in (0, 2):
+        desk.look(NOON + minute * MINUTE)
+    with suppress(KeyboardInterrupt), database.write() as conn:
+        insert_missing(conn, stores, [{"name": STORE}])
+        changed(conn, NOON, "price_minor", 24900, 1500, "k1")
+        raise KeyboardInterrupt  # before it's committed
+    with database.write() as conn:
+        insert_missing(conn, stores, [{"name": STORE}])
+        changed(conn, NOON, "price_minor", 24900, 23900, "k2")
+    posted: list[bytes] = []
+
+    def post(url: str, headers: Mapping[str, str], body: bytes, *, allow_private: bool) -> Answer:
+        posted.append(body)
+        return Answer(200)
+
+    assert deliver_due(database, ENVIRON, post=post, clock=lambda conn: NOON).changes == 1
+    for minute in (4, 62, 64, 66):
+        desk.look(NOON + minute * MINUTE)
+    assert len(desk.bodies) == len(posted) == 1
+    assert b"k2" in posted[0]
+    assert "24900 → 23900" in desk.bodies[0]
 
 
 def test_who_has_nobody_to_tell_is_told_later_what_is_still_wrong(database: Database, tmp_path: Path) -> None:

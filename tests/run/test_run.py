@@ -26,7 +26,7 @@ from storebot.items import CatalogPage, Discovered, Outcome, RunStatus, Target, 
 from storebot.run import Run
 from storebot.spiders.backfill import BackfillSpider
 from tests.inside import Place, send_signal, store_folder
-from tests.scripted import Answer, ScriptedShop, listing, product
+from tests.scripted import Answer, ScriptedShop, mugs, product
 
 TEXT = '[discover]\nsitemaps = false\n[catalogue]\nurl = "/all"\n[politeness]\ndelay_s = 0\nconcurrency = 8\n'
 PAGES = 12
@@ -34,10 +34,7 @@ PAGES = 12
 
 @pytest.fixture
 def shop() -> Iterator[ScriptedShop]:
-    with ScriptedShop() as shop:
-        shop.says("/all", listing(*(f"/p/{number}" for number in range(PAGES))))
-        for number in range(PAGES):
-            shop.says(f"/p/{number}", product(f"Mug {number}"))
+    with mugs(PAGES) as shop:
         yield shop
 
 

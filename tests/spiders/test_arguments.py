@@ -11,7 +11,7 @@ from storebot.spiders.arguments import check_arguments, is_full, requests_of
 
 
 def test_plan_is_an_argument_of_a_refresh_alone() -> None:
-    check_arguments("refresh", ["store", "plan", "_job"])
+    check_arguments("refresh", ["store", "plan", "_job", "_version"])
     with pytest.raises(ConfigurationError, match="backfill has no argument 'plan'"):
         check_arguments("backfill", ["store", "plan"])
 

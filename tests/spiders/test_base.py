@@ -81,8 +81,9 @@ def test_argument_that_is_not_known_is_refused_however_the_spider_is_started(tmp
     crawler = Crawler(BackfillSpider, place.project_settings())
     with pytest.raises(ConfigurationError, match=r"backfill has no argument 'baseurl' \(did you mean 'base_url'\?\)"):
         BackfillSpider.from_crawler(crawler, store="shop", baseurl="http://127.0.0.1:1")
-    made = BackfillSpider.from_crawler(crawler, store="shop", _job="1")
+    made = BackfillSpider.from_crawler(crawler, store="shop", _job="1", _version="r9")
     assert not hasattr(made, "_job")
+    assert not hasattr(made, "_version")
 
 
 # --- what an answer makes of a visit ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storebot.core.job_kinds import KINDS
+from storebot.core.job_kinds import KINDS, command
 from storebot.core.schedule import Schedule
 from storebot.exceptions import StoreFileError
 from storebot.jobs.planning import plans_of
@@ -58,6 +58,45 @@ def test_what_it_says_is_the_plan(tmp_path: Path) -> None:
         ("time_limit = '0s'", "schedule.time_limit", "a minute or more", None),
         ("priority = '1'", "schedule.priority", "expected a whole number", None),
         ("priority = 5000", "schedule.priority", "at most 1000", None),
+        ("export = 24", "schedule.export", "or a table, got the number 24", None),
+        ("export = 'every 24'", "schedule.export.when", '"24" is no duration', None),
+        ("export = {formats = ['csv']}", "schedule.export.when", "is missing", None),
+        (
+            "export = {when = 'every 1d', formts = ['csv']}",
+            "schedule.export.formts",
+            "unknown",
+            "schedule.export.formats",
+        ),
+        (
+            "export = {when = 'every 1d', formats = 'csv'}",
+            "schedule.export.formats",
+            "expected a list of formats",
+            None,
+        ),
+        (
+            "export = {when = 'every 1d', what = 'offer'}",
+            "schedule.export.what",
+            "'listings', 'changes' or 'offers'",
+            None,
+        ),
+        ("export = {when = 'every 1d', columns = ['prcie']}", "schedule.export.columns", 'no column "prcie"', "price"),
+        (
+            "export = {when = 'every 1d', what = 'offers', columns = ['name']}",
+            "schedule.export.columns",
+            'offers have no column "name"',
+            None,
+        ),
+        ("export = {when = 'every 1d', filter = ['price<x']}", "schedule.export.filter", "'x' is no number", None),
+        ("export = {when = 'every 1d', filter = [\"name~a\\nb\"]}", "schedule.export.filter", "each on one line", None),
+        ("export = {when = 'every 1d', out = 'sftp://u:hush@h/'}", "schedule.export.out", "without a password", None),
+        ("export = {when = 'every 1d', tell = 'no'}", "schedule.export.tell", "expected true or false", None),
+        ("export = {when = 'every 1d', link = 'files'}", "schedule.export.link", "expected an address", None),
+        (
+            "export = {when = 'every 1d', tell = false, link = 'https://f.example'}",
+            "schedule.export.link",
+            "nobody is told",
+            None,
+        ),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, key: str, problem: str, nearest: str | None) -> None:
@@ -67,6 +106,49 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, key: str, problem: str
     assert problem in str(caught.value)
     if nearest:
         assert caught.value.nearest == nearest
+    assert "hush" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_export_is_a_time_or_a_table(tmp_path: Path) -> None:
+    (plain,) = plans_of(read(tmp_path, f'{LEAST}[schedule]\nexport = "every 1d"\n'))
+    assert (plain.kind, plain.schedule.every_ms, plain.args) == ("export", DAY_MS, {})
+    said = (
+        'when = "17 3 * * *"\nformats = ["xlsx", "csv"]\nwhat = "listings"\ncolumns = ["name", "price"]\n'
+        'filter = ["price<20", "name~a, b"]\nout = "s3://shops"\nlink = "https://files.example"\n'
+    )
+    (full,) = plans_of(read(tmp_path, f"{LEAST}[schedule.export]\n{said}"))
+    assert full.schedule.cron == "17 3 * * *"
+    assert command("export", "acme", full.args) == [
+        "export",
+        "--store=acme",
+        "--tell",
+        "--format=xlsx,csv",
+        "--columns=name,price",
+        "--filter=price<20",
+        "--filter=name~a, b",
+        "--out=s3://shops",
+        "--link=https://files.example",
+    ]
+    (quiet,) = plans_of(read(tmp_path, f'{LEAST}[schedule.export]\nwhen = "every 1d"\ntell = false\n'))
+    assert command("export", "acme", quiet.args) == ["export", "--store=acme", "--tell", "--no-tell"]
+
+
+@pytest.mark.parametrize(
+    ("said", "problem", "nearest"),
+    [
+        ('formats = ["csv", "xslx"]', "there is no format 'xslx': choose of csv,", "xlsx"),
+        ('what = "changes"\nformats = ["merchant"]', "merchant holds listings, not changes", None),
+    ],
+)
+def test_a_format_that_there_is_not_is_said_before_the_job_is_planned(
+    tmp_path: Path, said: str, problem: str, nearest: str | None
+) -> None:
+    store = read(tmp_path, f'{LEAST}[schedule.export]\nwhen = "every 1d"\n{said}\n')
+    with pytest.raises(StoreFileError) as caught:
+        plans_of(store)
+    assert (caught.value.key, caught.value.nearest) == ("schedule.export.formats", nearest)
+    assert str(caught.value).startswith(f"{store.path}: schedule.export.formats: {problem}")
 
 
 def test_a_time_without_quotes_is_no_number(tmp_path: Path) -> None:

@@ -1,18 +1,19 @@
-"""Proxies on this machine: HTTP (CONNECT and absolute URLs) and SOCKS5, with a password, counters and bad days."""
+"""Proxies on this machine: HTTP (CONNECT and absolute URLs), also over TLS, and SOCKS5; with passwords and bad days."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import ssl
 import struct
 from abc import abstractmethod
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tests.vendors.serving import Served
+from storebot.demo.certificate import Certificate
+from tests.vendors.serving import RawServed
 
 _CHUNK = 65_536
 _SOCKS_HOST_UNREACHABLE, _SOCKS_REFUSED = b"\x05\x04", b"\x05\x02"
@@ -29,7 +30,7 @@ class Counted:
     bytes_down: int = 0  # from the shop to the client
 
 
-class _Proxy(Served):
+class _Proxy(RawServed):
     """A proxy at ``url``, password included.
 
     ``address`` is the one of this machine's (127.0.0.0/8) from which it calls the shop, so that each proxy is another
@@ -46,7 +47,6 @@ class _Proxy(Served):
         self.hosts: dict[str, tuple[str, int]] = {}
         self.down = False
         self.status = 0
-        self.port = 0
 
     @property
     def url(self) -> str:
@@ -54,43 +54,14 @@ class _Proxy(Served):
         login = f"{self.user}:{self.password}@" if self.user else ""
         return f"{self.scheme}://{login}127.0.0.1:{self.port}"
 
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        """Listen on a free port."""
-        self._open: set[asyncio.Task[None]] = set()
-        self._writers: set[asyncio.StreamWriter] = set()
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        try:
-            yield
-        finally:
-            server.close()
-            await asyncio.sleep(0.02)  # who was let in while it closed has a task, too
-            for task in self._open:
-                task.cancel()
-            await asyncio.gather(*self._open, return_exceptions=True)
-            for writer in self._writers:  # what nobody reads any more would wait for ever to be sent
-                writer.transport.abort()
-            await asyncio.sleep(0.02)  # transports close in the loop's next turns
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
-        task = asyncio.get_running_loop().create_task(self._client(reader, writer))
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
-
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Count a client, and speak with it unless it's ``down``."""
         self.counted.connections += 1
-        try:
-            if not self.down:
-                await self.converse(reader, writer)
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # one of the two hung up: that is how conversations end
-        finally:
-            writer.close()
+        if not self.down:
+            await self.serve(reader, writer)
 
     @abstractmethod
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Speak with one client until it hangs up."""
 
     async def call(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -120,7 +91,10 @@ class _Proxy(Served):
             sink.write(chunk)
             await sink.drain()
         with suppress(OSError):  # the other direction ended first, and closed it
-            sink.write_eof()
+            if sink.can_write_eof():
+                sink.write_eof()
+            else:  # TLS ends both ways at once
+                sink.close()
 
 
 class HttpProxy(_Proxy):
@@ -128,7 +102,7 @@ class HttpProxy(_Proxy):
 
     scheme = "http"
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request."""
         head = await reader.readuntil(b"\r\n\r\n")
         request, *lines = head.decode("latin-1").split("\r\n")
@@ -176,12 +150,23 @@ class HttpProxy(_Proxy):
         await self.join((reader, writer), shop)
 
 
+class HttpsProxy(HttpProxy):
+    """The same over TLS."""
+
+    scheme = "https"
+
+    def __init__(self, known: Certificate, user: str = "", password: str = "") -> None:
+        super().__init__(user, password)
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.load_cert_chain(known.certificate, known.key)
+
+
 class SocksProxy(_Proxy):
     """A SOCKS5 proxy (RFC 1928) that takes a password where it has one (RFC 1929)."""
 
     scheme = "socks5"
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Greet, check the password, connect, and pass on."""
         _, count = await reader.readexactly(2)
         methods = await reader.readexactly(count)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Self
 
@@ -52,6 +53,53 @@ class Served(ABC):
         for transport in list(getattr(loop, "_transports", {}).values()):
             transport.abort()
         await asyncio.sleep(0.02)
+
+
+class RawServed(Served):
+    """A server on raw sockets at ``host`` and ``port``, over TLS if it has ``tls``."""
+
+    host = "127.0.0.1"
+    port = 0
+    tls: ssl.SSLContext | None = None
+
+    @abstractmethod
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Speak with one client; the connection is closed after that. That it hangs up is no error."""
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Listen on a free port."""
+        self._open: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
+        server = await asyncio.start_server(self._accept, self.host, 0, ssl=self.tls)
+        self.port = server.sockets[0].getsockname()[1]
+        try:
+            yield
+        finally:
+            server.close()
+            await asyncio.sleep(0.02)  # who was let in while it closed has a task, too
+            for task in self._open:
+                task.cancel()
+            await asyncio.gather(*self._open, return_exceptions=True)
+            for writer in self._writers:  # what nobody reads any more would wait for ever to be sent
+                writer.transport.abort()
+            closed = [writer.wait_closed() for writer in self._writers]
+            await asyncio.wait_for(asyncio.gather(*closed, return_exceptions=True), 5)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        task = asyncio.get_running_loop().create_task(self._client(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self.converse(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # one of the two hung up: that is how conversations end
+        finally:
+            with suppress(OSError):
+                writer.close()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:

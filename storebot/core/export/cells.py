@@ -20,7 +20,7 @@ CUT = " […]"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPES_THAT_SHARE = re.compile("(?<=_x[0-9A-Fa-f]{4})_(?=x[0-9A-Fa-f]{4}_)")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -73,11 +73,17 @@ def cell(value: str, notes: Notes) -> str:
     if _NOT_XML.search(value):
         notes["replaced"] += 1
         value = _NOT_XML.sub(REPLACEMENT, value)
-    if _ESCAPE.search(value):
-        value = _ESCAPE.sub("_x005F_", value)  # a text that happens to be an escape of XLSX
     if len(value) * 2 > LONGEST_CELL and _units(value) > LONGEST_CELL:
         notes["truncated"] += 1
         value = _cut(value, LONGEST_CELL - len(CUT)) + CUT
+    return value
+
+
+def escapable(value: str, notes: Notes) -> str:
+    """Return a text that XlsxWriter escapes right: of two ``_xHHHH_`` with a common underscore it sees one."""
+    if "_x" in value and _ESCAPES_THAT_SHARE.search(value):
+        notes["replaced"] += 1
+        return _ESCAPES_THAT_SHARE.sub(REPLACEMENT, value)
     return value
 
 

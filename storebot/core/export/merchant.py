@@ -57,14 +57,14 @@ def product(row: Row, notes: Notes) -> dict[str, Any] | None:
         notes[f"without {lacking[0]}"] += 1
         return None
     for name, value in found.items():
-        if isinstance(value, str):
-            found[name] = _fitting(name, value, notes)
+        several = isinstance(value, list)
+        found[name] = [_fitting(name, one, notes) for one in value] if several else _fitting(name, value, notes)
     return found
 
 
 def offer_id(row: Row) -> str:
     """Return 20 characters that stay the same as long as page and variant do, in whatever database."""
-    return hashlib.sha256(f"{row['url_key']}\n{row['variant_id']}".encode()).hexdigest()[:20]
+    return hashlib.sha256(f"{row['url_key']}\n{row['variant_id']}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 def _fields(row: Row) -> dict[str, Any]:

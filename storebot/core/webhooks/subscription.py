@@ -20,6 +20,11 @@ class Wanted(NamedTuple):
     types: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()  # one of them at least has changed; a delisting changes `status`
 
+    @property
+    def is_choosy(self) -> bool:
+        """Whether it may pass over changes of the stores that it names."""
+        return bool(self.types or self.fields)
+
     def admits(self, change: Mapping[str, Any]) -> bool:
         """Whether a change, as `db.change_feed` gives it, meets them."""
         return (

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from storebot.dashboard.pages import audit
-from storebot.dashboard.view import Deed, Picture, View
+from storebot.dashboard.pages import (
+    audit,
+    changes,
+    deciding,
+    holds,
+    now,
+    products,
+    requeue,
+    run,
+    run_kept,
+    run_visits,
+    store,
+    store_charts,
+    store_deeds,
+)
+from storebot.dashboard.view import Deed, Foreign, Picture, View
 
-_MODULES = (audit,)
+_MODULES = (
+    audit,
+    changes,
+    deciding,
+    holds,
+    now,
+    products,
+    requeue,
+    run,
+    run_kept,
+    run_visits,
+    store,
+    store_charts,
+    store_deeds,
+)
 
 VIEWS: tuple[View, ...] = tuple(one for module in _MODULES for one in getattr(module, "VIEWS", ()))
 PICTURES: tuple[Picture, ...] = tuple(one for module in _MODULES for one in getattr(module, "PICTURES", ()))
 DEEDS: tuple[Deed, ...] = tuple(one for module in _MODULES for one in getattr(module, "DEEDS", ()))
+FOREIGN: tuple[Foreign, ...] = tuple(one for module in _MODULES for one in getattr(module, "FOREIGN", ()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from storebot.core.export.cells import encodable, neutralised, text
 from storebot.core.export.columns import Column, Kind, Row
@@ -23,10 +24,11 @@ class CSV(Format):
     name = "csv"
     suffix = ".csv"
     about = "CSV (RFC 4180, UTF-8); formulas are neutralised"
+    encoding: ClassVar[str] = "utf-8"
 
     def __init__(self, path: Path, what: str, columns: Sequence[Column]) -> None:
         super().__init__(path, what, columns)
-        self._file = path.open("w", encoding="utf-8", newline="")
+        self._file = path.open("w", encoding=self.encoding, newline="")
         self._writer = csv.writer(self._file, lineterminator="\r\n")
         self._writer.writerow([column.name for column in columns])
 
@@ -53,3 +55,12 @@ class CSV(Format):
         if column.kind in _NEVER_FORMULAS:
             return written
         return neutralised(encodable(written, self.notes), self.notes)
+
+
+class MarkedCSV(CSV):
+    """The same with a byte order mark: Excel, by double click, takes other files for the system's old encoding."""
+
+    name = "csv-bom"
+    suffix = ".bom.csv"
+    about = "the same with a byte order mark, for Excel by double click"
+    encoding = "utf-8-sig"

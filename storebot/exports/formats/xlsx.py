@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from storebot.core.export.cells import cell, text
+from storebot.core.export.cells import cell, escapable, text
 from storebot.core.export.columns import Column, Kind, Row
 from storebot.exceptions import ConfigurationError
 from storebot.exports.format import Format
@@ -19,6 +19,7 @@ MOST_LINKS = 65_530  # of a sheet
 _LINKS = ("url", "canonical_url", "main_image")
 _WIDTHS = {Kind.TEXT: 16, Kind.MONEY: 12, Kind.INTEGER: 10, Kind.TIME: 19, Kind.LIST: 28, Kind.MAP: 28, Kind.FIELDS: 60}
 _WIDE = {"name": 44, "url": 44, "url_key": 30, "description": 40, "store": 12, "status": 10, "currency": 9}
+_ROW_POINTS = 14.25  # what is the default is left out of the file, and then it grows with the text
 _ROW_TAG = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}row"
 
 
@@ -44,6 +45,7 @@ class XLSX(Format):
         self._book = xlsxwriter.Workbook(path, {"constant_memory": True, "use_zip64": True})
         self._header = self._book.add_format({"bold": True, "bg_color": "#1F3A5F", "font_color": "#FFFFFF"})
         self._text = self._book.add_format({"num_format": "@"})
+        self._lines = self._book.add_format({"num_format": "@", "text_wrap": True, "valign": "top"})
         self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         self._link = self._book.get_default_url_format()
         self._money: dict[int, Any] = {}
@@ -115,14 +117,20 @@ class XLSX(Format):
         elif written := text(column, value):
             if column.name in _LINKS and self._is_linked(place, written):
                 return
-            self._sheet.write_string(self._next, place, cell(written, self.notes), self._text)
+            content = self._cell(written)
+            if "\n" in content:  # LibreOffice would draw its lines over the rows beside
+                self._sheet.set_row(self._next, _ROW_POINTS)
+            self._sheet.write_string(self._next, place, content, self._lines if "\n" in content else self._text)
 
     def _is_linked(self, place: int, url: str) -> bool:
         """Write an address that can be clicked; False where it has to be text."""
         if not url.startswith(("http://", "https://")) or len(url) > 2_000 or self._links >= MOST_LINKS:
             return False
         self._links += 1
-        return bool(self._sheet.write_url(self._next, place, url, self._link, string=cell(url, self.notes)) == 0)
+        return bool(self._sheet.write_url(self._next, place, url, self._link, string=self._cell(url)) == 0)
+
+    def _cell(self, value: str) -> str:
+        return escapable(cell(value, self.notes), self.notes)
 
     def _amount(self, decimals: int) -> Any:
         if decimals not in self._money:

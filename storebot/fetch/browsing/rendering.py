@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,9 @@ from storebot.core.soft404 import soft_404
 from storebot.exceptions import AnswerTooLarge, RenderFailed
 from storebot.fetch.browsing.errors import translated
 from storebot.fetch.browsing.loading import Head, Loading
+from storebot.fetch.browsing.rules import Judge, Rules
 from storebot.fetch.browsing.settling import Rendered, Waiting, settled, went_on
-from storebot.fetch.browsing.tab import Rules, Tab
+from storebot.fetch.browsing.tab import Tab
 from storebot.fetch.browsing.tabs import Tabs
 from storebot.fetch.tier import html_response
 from storebot.items import PageType, Spent, Tier
@@ -31,7 +32,6 @@ from storebot.stores.model import Store
 if TYPE_CHECKING:
     from scrapy.http import Request, Response
 
-Judge = Callable[[str], Awaitable[str]]
 Explain = Callable[[str], Exception | None]
 
 # DevTools' names of what `abort` may list.

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Coroutine
 from functools import partial
 from typing import Any, Self
 
@@ -18,23 +17,18 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from storebot.exceptions import PrivateAddress
+from storebot.fetch.browsing.frames import Command, Devtools, Frames
 from storebot.fetch.browsing.loading import Head, Loading
+from storebot.fetch.browsing.pages import closed, new_page
+from storebot.fetch.browsing.rules import Judge, Rules
 from storebot.fetch.browsing.traffic import Event
 
 logger = logging.getLogger(__name__)
 
-CLOSE_S = 5.0  # for a page that doesn't want to
 _REST_S = 2.0
 _CHUNK = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What the pages of a tab may load."""
-
-    left_out: tuple[str, ...] = ()  # DevTools' resource types: Image, Font …
-    blocked_urls: tuple[str, ...] = ()  # patterns for Network.setBlockedURLs
-    judge: Callable[[str], Awaitable[str]] | None = None  # says why an address must not be asked for; "" for may
+_EXTRA = "Network.responseReceivedExtraInfo"
+_HEADS = {"resourceType": "Document", "requestStage": "Response"}
 
 
 class Tab:
@@ -52,12 +46,12 @@ class Tab:
     @classmethod
     async def open(cls, context: BrowserContext, rules: Rules) -> Self:
         """Open a tab; it's closed again if anything goes wrong on the way, cancellation included."""
-        page = await _new_page(context)
+        page = await new_page(context)
         try:
             tab = cls(page, await context.new_cdp_session(page), rules)
             await tab._watch()
         except BaseException:
-            await asyncio.shield(_closed(page))
+            await asyncio.shield(closed(page))
             raise
         return tab
 
@@ -93,7 +87,7 @@ class Tab:
             task.cancel()
         if not self._is_silent:
             await self._silenced()  # while it closes, it would go on without the bot's name
-        await _closed(self.page)
+        await closed(self.page)
 
     async def _silenced(self) -> bool:
         if self.page.is_closed():
@@ -101,6 +95,7 @@ class Tab:
         try:
             async with asyncio.timeout(_REST_S):
                 await self.devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
+                await self._frames.silence()
                 await self.devtools.send("Page.stopLoading")
         except (PlaywrightError, TimeoutError):
             return False
@@ -110,31 +105,24 @@ class Tab:
     async def _watch(self) -> None:
         self.page.on("crash", lambda _: self._ended("its tab crashed"))
         self.page.on("close", lambda _: self._ended("its browser is gone"))
-        self.page.on("popup", lambda popup: self._keep(_closed(popup)))
+        self.page.on("popup", lambda popup: self._keep(closed(popup)))
         send, on = self.devtools.send, self.devtools.on
-        on("Fetch.requestPaused", lambda event: self._keep(self._answer(event)))
+        for name in ("Fetch.requestPaused", _EXTRA, *Loading.NOTES):
+            on(name, partial(self._told, self.devtools, name))
         on("Page.frameNavigated", self._navigated)
-        for name in Loading.NOTES:
-            on(name, partial(self._note, name))
-        asked: list[tuple[str, dict[str, Any] | None]] = [
-            ("Page.getFrameTree", None),
-            ("Page.enable", None),
-            ("Network.enable", None),
+        everywhere = self._rules.commands()
+        asked: list[Command] = [
+            ("Page.getFrameTree", {}),
+            ("Page.enable", {}),
             ("Network.setBypassServiceWorker", {"bypass": True}),
-            ("Network.setBlockedURLs", {"urls": list(self._rules.blocked_urls)}),
-            ("Fetch.enable", {"patterns": self._patterns()}),
+            *everywhere,
+            ("Fetch.enable", {"patterns": [*self._rules.patterns(), _HEADS]}),
         ]
         said = await asyncio.gather(*(send(method, given) for method, given in asked))
         self.frame = said[0]["frameTree"]["frame"]["id"]
-
-    def _patterns(self) -> list[dict[str, str]]:
-        before = [{}] if self._rules.judge else [{"resourceType": name} for name in self._rules.left_out]
-        after = {"resourceType": "Document", "requestStage": "Response"}
-        return [*({"urlPattern": "*", "requestStage": "Request", **each} for each in before), after]
-
-    def _note(self, name: str, event: Event) -> None:
-        if self._loading is not None:
-            self._loading.note(name, event)
+        holding = [("Fetch.enable", {"patterns": patterns})] if (patterns := self._rules.patterns()) else []
+        self._frames = Frames(self.devtools, [*everywhere, *holding], self._told)
+        await self._frames.watch()
 
     def _navigated(self, event: Event) -> None:
         if self._loading is not None:
@@ -149,47 +137,63 @@ class Tab:
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 
-    async def _answer(self, event: Event) -> None:
+    def _told(self, devtools: Devtools, name: str, event: Event) -> None:
+        """Note what the session of the page says, or that of a frame."""
+        if name == "Fetch.requestPaused":
+            self._keep(self._answer(event, devtools))
+        elif self._loading is None:
+            return
+        elif name in Loading.NOTES:
+            self._loading.note(name, event)
+        elif name == _EXTRA and self._rules.judge:
+            self._keep(self._look_at_sender(event, self._loading, self._rules.judge))
+
+    async def _look_at_sender(self, event: Event, loading: Loading, judge: Judge) -> None:
+        """Cut the visit where a name led to a private address in the browser's own network (DNS rebinding)."""
+        if why := await judge.answer(event.get("resourceIPAddressSpace", "")):
+            loading.cut(PrivateAddress(f"the page isn't used, because {why}"))
+
+    async def _answer(self, event: Event, devtools: Devtools) -> None:
         """Say what becomes of a request that DevTools holds: before it is sent, or when its head has come."""
         loading = self._loading
         try:
             if loading is None:
-                await self._refuse(event)
+                await _refuse(event, devtools)
             elif "responseStatusCode" in event:
                 await self._judge_answer(event, loading)
             elif "responseErrorReason" in event:
-                await self._go_on(event)
+                await _go_on(event, devtools)
             else:
-                await self._judge_request(event, loading)
+                await self._judge_request(event, loading, devtools)
         except PlaywrightError as error:
             logger.debug("%s: %s", event["request"]["url"], error)  # the page is gone, and with it the question
 
-    async def _judge_request(self, event: Event, loading: Loading) -> None:
+    async def _judge_request(self, event: Event, loading: Loading, devtools: Devtools) -> None:
         url = event["request"]["url"]
         if event["resourceType"] in self._rules.left_out:
-            await self._refuse(event)
+            await _refuse(event, devtools)
             return
-        why = await self._rules.judge(url) if self._rules.judge else ""
+        why = await self._rules.judge.request(url) if self._rules.judge else ""
         if why and event["resourceType"] == "Document" and event["frameId"] == self.frame:
             loading.cut(PrivateAddress(f"{url} is not asked, because {why}"))
-        await (self._refuse(event) if why else self._go_on(event))
+        await (_refuse(event, devtools) if why else _go_on(event, devtools))
 
     async def _judge_answer(self, event: Event, loading: Loading) -> None:
         head = Head.of(event)
         if event["frameId"] != self.frame or not head.is_document:
-            await self._go_on(event)
+            await _go_on(event, self.devtools)
         elif head.announced_bytes > loading.max_bytes:
             loading.outgrew()
-            await self._refuse(event)
+            await _refuse(event, self.devtools)
         elif head.is_html:
             loading.came(event.get("networkId", ""), head)
             if self._is_silent:
                 self._is_silent = False
                 await self.devtools.send("Emulation.setScriptExecutionDisabled", {"value": False})
-            await self._go_on(event)
+            await _go_on(event, self.devtools)
         else:
             await self._take(event, head, loading)
-            await self._refuse(event, "Aborted")
+            await _refuse(event, self.devtools, "Aborted")
 
     async def _take(self, event: Event, head: Head, loading: Loading) -> None:
         """Read a body as it comes, unpacked; a browser would show its own page around it (case W02)."""
@@ -207,35 +211,10 @@ class Tab:
                 return
         loading.took(head, b"".join(parts))
 
-    async def _go_on(self, event: Event) -> None:
-        await self.devtools.send("Fetch.continueRequest", {"requestId": event["requestId"]})
 
-    async def _refuse(self, event: Event, reason: str = "BlockedByClient") -> None:
-        await self.devtools.send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": reason})
+async def _go_on(event: Event, devtools: Devtools) -> None:
+    await devtools.send("Fetch.continueRequest", {"requestId": event["requestId"]})
 
 
-async def _new_page(context: BrowserContext) -> Page:
-    """Open a page; one that comes when nobody waits for it any more is closed at once."""
-    opening = asyncio.ensure_future(context.new_page())
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        opening.add_done_callback(_close_late)
-        raise
-
-
-def _close_late(opening: asyncio.Future[Page]) -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        _LATE.add(closing := asyncio.ensure_future(_closed(opening.result())))
-        closing.add_done_callback(_LATE.discard)
-
-
-_LATE: set[asyncio.Future[None]] = set()  # the loop itself holds no task
-
-
-async def _closed(page: Page) -> None:
-    try:
-        async with asyncio.timeout(CLOSE_S):
-            await page.close()
-    except (PlaywrightError, TimeoutError) as error:  # its browser is gone, or about to be
-        logger.debug("a page could not be closed: %s", error)
+async def _refuse(event: Event, devtools: Devtools, reason: str = "BlockedByClient") -> None:
+    await devtools.send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": reason})

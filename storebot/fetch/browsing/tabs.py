@@ -8,22 +8,27 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import BrowserContext
 
-from storebot.fetch.browsing.tab import Rules, Tab
+from storebot.fetch.browsing.popups import Popups
+from storebot.fetch.browsing.rules import Rules
+from storebot.fetch.browsing.tab import Tab
 
 MOST_VISITS = 25  # of one tab: its process grows with each
 
 
 class Tabs:
-    """Tabs of a context. The pages of those that are idle are silent."""
+    """Tabs of a context. The pages of those that are idle are silent.
 
-    def __init__(self, context: BrowserContext) -> None:
-        self.context = context
+    ``popups`` is needed where what they open could reach a private network before it's closed.
+    """
+
+    def __init__(self, context: BrowserContext, popups: Popups | None = None) -> None:
+        self.context, self._popups = context, popups
         self._idle: list[Tab] = []
 
     @asynccontextmanager
     async def lent(self, rules: Rules) -> AsyncIterator[Tab]:
         """Lend a tab for one visit; after an error, or a cancellation, it is closed."""
-        tab = self._fit() or await Tab.open(self.context, rules)
+        tab = self._fit() or await self._opened(rules)
         rests = False
         try:
             yield tab
@@ -38,6 +43,12 @@ class Tabs:
         """Close the idle ones."""
         idle, self._idle = self._idle, []
         await asyncio.gather(*(tab.close() for tab in idle))
+
+    async def _opened(self, rules: Rules) -> Tab:
+        tab = await Tab.open(self.context, rules)
+        if self._popups is not None:
+            self._popups.forbid(tab.frame)
+        return tab
 
     def _fit(self) -> Tab | None:
         while self._idle:

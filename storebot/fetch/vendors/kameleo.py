@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from storebot.core.proxy import Proxy
 from storebot.exceptions import ConfigurationError, TierUnusable
 from storebot.fetch.browsing.visitor import Visitor
-from storebot.fetch.vendors.vendor import Profile, ProfileFailed, Vendor
+from storebot.fetch.vendors.vendor import Profile, ProfileFailed, Vendor, shown
 from storebot.stores.fetch_attached import Attached
 
 if TYPE_CHECKING:
@@ -89,7 +89,9 @@ class Kameleo(Vendor):
                 try:
                     await asyncio.to_thread(client.verify_engine_ready, _READY_S)
                 except RuntimeError as error:
-                    raise TierUnusable(f"fetch.attached: no Kameleo engine answers at {self._endpoint}") from error
+                    raise TierUnusable(
+                        f"fetch.attached: no Kameleo engine answers at {shown(self._endpoint)}"
+                    ) from error
                 self._client = client
             return self._client
 
@@ -130,7 +132,7 @@ class Kameleo(Vendor):
             said = getattr(code, "value", code) or getattr(error, "reason", None) or type(error).__name__
             raise ProfileFailed(f"Kameleo, {what}: {said}") from error
         except HTTPError as error:
-            raise TierUnusable(f"fetch.attached: the Kameleo engine at {self._endpoint} is gone") from error
+            raise TierUnusable(f"fetch.attached: the Kameleo engine at {shown(self._endpoint)} is gone") from error
 
 
 def _proxy_choice(proxy: Proxy) -> Any:

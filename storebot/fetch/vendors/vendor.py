@@ -54,3 +54,9 @@ class Plain(Vendor):
 
     async def stop(self, profile: Profile) -> None:
         """Nothing: it isn't ours."""
+
+
+def shown(endpoint: str) -> str:
+    """Return an endpoint without what may be a key: its path, its query and its credentials."""
+    parts = urlsplit(endpoint)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port}"

@@ -13,6 +13,7 @@ from storebot.core.alerts.conditions import (
     End,
     Facts,
     FailingJob,
+    Late,
     Limits,
     Receiver,
     StoreFacts,
@@ -135,6 +136,15 @@ def test_a_budget_a_disk_a_file_and_jobs() -> None:
         "disk database": "1.9 GB are free where the database is (/data).",
         "store_file b": "b.toml: base_url: is missing",
         "overdue": "2 jobs wait for a worker, prune of acme since 2026-06-01 10:00 CEST.",
+    }
+
+
+def test_a_job_that_no_node_takes_says_why() -> None:
+    """Case Y04: each minute a worker tries, and no node has its version."""
+    late = Late("refresh of acme", NOW - HOUR, "job 3 (refresh of acme): no Scrapyd node took it: n1: it has r9")
+    assert said(overdue=[late]) == {
+        "overdue": "1 job waits for a worker, refresh of acme since 2026-06-01 11:00 CEST. "
+        "A worker tried: job 3 (refresh of acme): no Scrapyd node took it: n1: it has r9"
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,3 +64,20 @@ def test_a_date_without_a_time_is_some_time_of_it(text: str, first: int, last: i
 @pytest.mark.parametrize("text", ["1970-01-01", "2024-13", "now", "", None])
 def test_what_is_no_time_has_no_span(text: str | None) -> None:
     assert span_ms(text) is None
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_a_time_without_an_offset_is_utc_wherever_it_is_read(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case I03: a page that was read at one in the morning may have changed later that day."""
+    texts = ("2026-06-01", "2026-06-01 10:00", "2026-06-01T10:00Z", "2026-06", "yesterday")
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        first = [lastmod_ms(text) for text in texts]
+        day, read_at = span_ms("2026-06-01"), 1_780_275_600_000  # 01:00Z
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert first == [1_780_272_000_000, 1_780_308_000_000, 1_780_308_000_000, 1_780_272_000_000, None]
+    assert day is not None
+    assert day[0] < read_at < day[1] == 1_780_272_000_000 + 86_400_000 - 1

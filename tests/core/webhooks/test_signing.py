@@ -6,13 +6,18 @@ import base64
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
+from storebot.core.export.cells import jsonable
+from storebot.core.webhooks.message import body
 from storebot.core.webhooks.signing import read_secrets, signed
 from storebot.exceptions import ConfigurationError
 from tests.webhooks.receiving import OTHER_SECRET, SECRET
 
 BODY = '{"name":"Größe 😀"}'
+NASTY = st.text(st.characters(exclude_categories=()), max_size=60)
 
 
 def test_a_signature_is_the_one_that_the_official_library_makes() -> None:
@@ -46,3 +51,27 @@ def test_a_secret_that_is_none_is_refused_without_being_told(text: str, why: str
     assert str(caught.value).startswith("NAME")
     assert "hunter" not in str(caught.value)
     assert "aHVudGVy" not in str(caught.value)
+
+
+@given(NASTY, NASTY)
+@example("=1+1\x00\r\n\u202e😀", "\ud83d" * 40_000)
+def test_any_text_is_signed_and_read_by_the_official_library_as_it_is(before: str, after: str) -> None:
+    """But for half a pair of surrogates, which UTF-8 can't hold."""
+    fields = [{"field": "name", "before": before, "after": after}]
+    change = {
+        "id": "c1",
+        "seq": 1,
+        "store": "acme",
+        "type": "changed",
+        "at": "2026-11-30T08:00:00.000Z",
+        "fields": fields,
+    }
+    content = body([change])
+    headers = signed("msg_1", int(datetime.now(UTC).timestamp()), content, read_secrets("NAME", SECRET))
+    read = Webhook(SECRET).verify(content, headers)
+    assert read["data"]["changes"] == [jsonable(change)]
+    (field,) = read["data"]["changes"][0]["fields"]
+    surrogates = {chr(code) for code in range(0xD800, 0xE000)}
+    assert [field["before"], field["after"]] == [
+        "".join("\ufffd" if one in surrogates else one for one in text) for text in (before, after)
+    ]

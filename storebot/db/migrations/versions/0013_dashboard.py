@@ -97,13 +97,19 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
         **IN_MYSQL,
     )
+    op.add_column("runs", Column("gate", text()))
+    op.add_column("stores", Column("coverage", text()))
     for name, columns in _INDEXES:
         op.create_index(name, "listings", columns)
+    op.create_index("ix_visits_page_id", "visits", ["page_id"])
 
 
 def downgrade() -> None:
     """Drop them: who may log in, and who did what, is forgotten."""
+    op.drop_index("ix_visits_page_id", table_name="visits")
     for name, _ in _INDEXES:
         op.drop_index(name, table_name="listings")
+    op.drop_column("stores", "coverage")
+    op.drop_column("runs", "gate")
     for name in ("audit", "logins", "users", "tallies"):
         op.drop_table(name)

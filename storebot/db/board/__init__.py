@@ -1,0 +1,1 @@
+"""What single pages of the dashboard read, a module each."""
