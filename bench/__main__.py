@@ -12,6 +12,9 @@ from bench.api import api
 from bench.archive import archive
 from bench.browser import browser
 from bench.crawl import crawl
+from bench.dashboard import QUICK as DASHBOARD_QUICK
+from bench.dashboard import ROWS as DASHBOARD
+from bench.dashboard import dashboard
 from bench.exports.measure import FULL as EXPORTS
 from bench.exports.measure import QUICK as EXPORTS_QUICK
 from bench.exports.measure import exports
@@ -87,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows = options.pages or (API_QUICK if options.quick else API_LISTINGS)
         rounds = options.rounds or (1 if options.quick else 5)
         code |= api(rows=rows, rounds=rounds, write=not (options.dry_run or options.quick or options.pages))
+    if options.what in ("dashboard", "all"):
+        rows = options.pages or (DASHBOARD_QUICK if options.quick else DASHBOARD)
+        code |= dashboard(rows=rows, write=not (options.dry_run or options.quick or options.pages))
     if options.what == "jobs":  # not of `all`: it proves, and measures nothing
         code |= claims(seconds=5 if options.quick else 60, urls=options.databases)
     return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -12,6 +13,9 @@ from lxml import etree
 from storebot.dashboard.chart_style import ID, OUTCOMES, PALETTE, config
 
 __all__ = ["OUTCOMES", "PALETTE", "Line", "Series", "Step", "bars", "lines", "stacked", "steps", "timeline"]
+
+# pygal finds its maps by an import hook of Python 2's kind, which each later import warns of; we draw none.
+sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "PluginImportFixer"]
 
 _HOURS_UNTIL_S = 3 * 86_400  # below it, the axis of time shows hours
 

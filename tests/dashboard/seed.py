@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from storebot.core.alerts.alerting import Alert
 from storebot.core.alerts.finding import Kind
 from storebot.core.breaker import Breaker, State
 from storebot.core.expect import Measures
+from storebot.core.page import Page
 from storebot.core.schedule import Schedule
 from storebot.core.webhooks.answers import Answer
 from storebot.core.webhooks.subscription import Subscription
@@ -23,6 +26,7 @@ from storebot.db.database import Database
 from storebot.db.schema import blocks
 from storebot.db.schema import runs as runs_table
 from storebot.demo.running import DemoProcess
+from storebot.failed_pages import FailedPages
 from storebot.items import BlockSignal, Outcome, RunStatus
 from tests.crawls.scrapy_process import ROOT, crawl
 from tests.dashboard.hostile import NASTY
@@ -59,6 +63,10 @@ def seed(folder: Path) -> Site:
     database = Database.open(f"sqlite:///{path}")
     for make in (_blocked, _held, _stale, _failed, _running, _hostile, _jobs, _told):
         make(database)
+    kept = FailedPages(folder / "failed_pages", FAILED, 5)
+    body = f"<html><head><title>Mug</title></head><body><h1>{NASTY[0]}</h1></body></html>".encode()
+    page = Page(url="https://failed-shop.example/p/1", status=200, headers={"Content-Type": "text/html"}, body=body)
+    kept.keep(page, "name: no selector found anything", int(time.time() * 1000) - HOUR - 120_000)
     return Site(
         database=database,
         folders=(str(stores),),
@@ -86,8 +94,6 @@ def _fine(path: Path, folder: Path) -> None:
 
 
 def _scrapy(env: Mapping[str, str], *words: str) -> None:
-    import os
-
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *words],
         cwd=ROOT,
@@ -219,9 +225,21 @@ def _hostile(database: Database) -> None:
 def _jobs(database: Database) -> None:
     with database.write() as conn:
         for store in STATES:
-            jobs.enqueue(conn, jobs.Plan(store=store, kind="refresh", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400), by="seed")
-        paused = jobs.enqueue(conn, jobs.Plan(store=STALE, kind="export", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400), by="seed")
+            jobs.enqueue(
+                conn,
+                jobs.Plan(store=store, kind="refresh", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400),
+                by="seed",
+            )
+        paused = jobs.enqueue(
+            conn,
+            jobs.Plan(store=STALE, kind="export", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400),
+            by="seed",
+        )
         job_orders.pause(conn, paused)
+
+
+def _daily(store: str, kind: str) -> jobs.Plan:
+    return jobs.Plan(store=store, kind=kind, schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400)
 
 
 def _told(database: Database) -> None:

@@ -165,7 +165,7 @@ class TestEveryAnswer:
         assert "frame-ancestors 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
     def test_no_template_has_script_or_style_of_its_own_or_asks_another_host(self) -> None:
         """The policy would keep it from working: better seen here than in a browser's console."""
