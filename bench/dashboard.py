@@ -186,9 +186,13 @@ def _crawling(path: Path) -> Iterator[Any]:
             "-a",
             f"base_url={shop.url}",
         ]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        command += ["-s", "DOWNLOAD_DELAY=0", "-L", "ERROR"]
         process = subprocess.Popen(
-            [*command, "-s", "DOWNLOAD_DELAY=0", "-L", "ERROR"], cwd=ROOT, env={**os.environ, **own}, **quiet
+            command,
+            cwd=ROOT,
+            env={**os.environ, **own},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         time.sleep(5)
 

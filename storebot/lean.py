@@ -144,7 +144,7 @@ class CookiesMiddleware:
             return self._whole().process_request(request)
         if meta.get("dont_merge_cookies"):
             return None
-        if self._scrapys is not None and self._scrapys.jars[meta.get("cookiejar")].jar._cookies:  # type: ignore[attr-defined]
+        if self._scrapys is not None and self._scrapys.jars[meta.get("cookiejar")]._cookies:
             return self._scrapys.process_request(request)
         request.headers.pop("Cookie", None)
         return None
@@ -154,7 +154,9 @@ class CookiesMiddleware:
 
     def _whole(self) -> ScrapyCookiesMiddleware:
         if self._scrapys is None:
-                        
+            from scrapy.downloadermiddlewares import cookies
+            from tldextract import TLDExtract
+
             cookies._split_domain = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
             self._scrapys = cookies.CookiesMiddleware.from_crawler(self._crawler)
         return self._scrapys

@@ -116,6 +116,14 @@ def test_units_are_valid_by_systemd_s_own_word(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_alert_rules_are_valid_by_prometheus_s_own_word() -> None:
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool isn't on this machine: apt-get install prometheus")
+    rules = DEPLOY / "prometheus" / "storebot-rules.yml"
+    done = subprocess.run(["promtool", "check", "rules", str(rules)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_timer_s_service_calls_no_failure_what_is_none() -> None:
     """An overlap is no failure, and neither is what is left for a person or for the next run."""
     (codes,) = re.findall(r"^SuccessExitStatus=(.*)$", (DEPLOY / UNITS[1]).read_text(), re.MULTILINE)

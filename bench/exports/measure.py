@@ -66,7 +66,7 @@ def _theirs(file: Path, path: Path, name: str, by: str) -> dict[str, Any]:
     except measure.RunFailed as error:
         text = str(error)
         memory = "MemoryError" in text or "memory allocation" in text or "malloc of size" in text
-        why = f"more than {MOST_GB} GB" if memory else text.strip().splitlines()[-1][:80]
+        why = f"more than {MOST_GB} GB" if memory else text.partition(":")[0]
         return {"by": by, "format": name, "failed": why}
     finally:
         file.unlink(missing_ok=True)

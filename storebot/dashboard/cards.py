@@ -14,6 +14,7 @@ from storebot.core.dashboard.telling import telling
 from storebot.dashboard.standings import Seen
 from storebot.dashboard.view import Ask, Facts, moment
 from storebot.db import alerts
+from storebot.db.board import standings as board
 from storebot.items import RunStatus
 
 _DAY_MS = 86_400_000
@@ -43,7 +44,7 @@ def compared(rows: Sequence[Seen]) -> list[int]:
         run.id
         for seen in rows
         if seen.said.stand not in (Stand.FINE, Stand.RUNNING)
-        for run in [run for run in seen.now.runs if run.saw or run.counts][:2]
+        for run in [run for run in seen.now.runs if sum(run.counts.values())][:2]
     ]
 
 
@@ -80,12 +81,18 @@ def card(ask: Ask, seen: Seen, told: Mapping[str, Sequence[Alert]], tiers: Mappi
         "until": moment(now.breaker.until) if now.breaker.state.value == "open" else None,
         "telling": telling(told.get(now.name, []), ask.site.rules, ask.now_ms),
         "unnoticed": bool(now.findings) and not any(alert.open for alert in told.get(now.name, ())),
-        "runs": [run_row(run) for run in reversed(_strip(now.runs, ask.now_ms))],
+        "runs": [run_row(run) for run in reversed(_strip(ask, seen))],
     }
 
 
-def _strip(runs: Sequence[Past], now_ms: int) -> list[Past]:
-    return [run for run in runs if now_ms - run.started_at < _DAY_MS][:_STRIP]
+def _strip(ask: Ask, seen: Seen) -> list[Past]:
+    """Return the runs of a day, the newest first; more of them than the store is judged by, where there are more."""
+    found = [run for run in seen.now.runs if ask.now_ms - run.started_at < _DAY_MS]
+    if len(found) == board.RUNS:
+        found = [
+            run for run in board.newest_runs(ask.conn, seen.now.name, _STRIP) if ask.now_ms - run.started_at < _DAY_MS
+        ]
+    return found
 
 
 def action(what: Action, store: str) -> Facts:
@@ -123,5 +130,4 @@ def run_row(run: Past) -> Facts:
         "changes": run.changes,
         "listings": run.listings,
         "parser_version": run.parser_version,
-        "counts": dict(run.counts),
     }

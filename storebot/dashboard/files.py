@@ -39,7 +39,7 @@ def tail(folder: Path | None, path: str, most: int = TAIL_BYTES) -> Tail:
     if found is None:
         return Tail(why_not="its file isn't in the folder of the worker's logs (STOREBOT_JOB_LOGS), or is gone by now")
     try:
-        with found.open("rb", opener=_unblocked) as file:
+        with open(found, "rb", opener=_unblocked) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 return Tail(why_not="it's no file")

@@ -145,7 +145,8 @@ def _general(conn: Connection, site: Site, now_ms: int) -> Facts:
     return Facts(
         overdue=standing_rows.overdue(conn, now_ms, OVERDUE_MS),
         waiting=[
-            Waiting(one.recipient[:12], one.service, one.messages, one.since, one.error) for one in outbox.backlogs(conn)
+            Waiting(one.recipient[:12], one.service, one.messages, one.since, one.error)
+            for one in outbox.backlogs(conn)
         ],
         receivers=standing_rows.receivers(conn),
         disks=disks(site),

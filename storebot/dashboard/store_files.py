@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,8 +14,9 @@ from storebot.stores.loading import FILE, KINDS
 from storebot.stores.model import Store
 
 GONE = "there is no store file of this name any more"
-_PARTS = (FILE, *(f"{kind}.py" for kind in KINDS))
-_Mark = tuple[tuple[int, int], ...]
+_PARTS = tuple(f"{kind}.py" for kind in KINDS)  # beside the file
+_Stat = tuple[int, int]  # when it was written last, in nanoseconds, and its size
+_NOTHING: _Stat = (0, 0)
 
 
 class Read(NamedTuple):
@@ -32,10 +34,14 @@ class Read(NamedTuple):
 
 def read(name: str, folders: Sequence[str]) -> Read:
     """Return a store's file as it is now."""
-    own = next((folder for folder in folders if (Path(folder) / name / FILE).is_file()), None)
-    mark = tuple(_stat(Path(own) / name / part) for part in _PARTS) if own else ()
-    there = tuple(Path(folder).is_dir() for folder in folders)
-    store, error = _load(name, tuple(folders), (*mark, *((int(one), 0) for one in there)))
+    mark: list[_Stat] = []
+    for folder in folders:
+        mark.append(_stat(os.path.join(folder, name, FILE)))
+        if mark[-1] != _NOTHING:
+            mark += [_stat(os.path.join(folder, name, part)) for part in _PARTS]
+            break
+        mark.append((0, int(os.path.isdir(folder))))  # one that is gone is another fault than a store that is
+    store, error = _load(name, tuple(folders), tuple(mark))
     return Read(store, error, max((at_ns for at_ns, _ in mark), default=0) // 1_000_000)
 
 
@@ -49,7 +55,7 @@ def own_stores(folders: Sequence[str]) -> list[str]:
 
 
 @lru_cache(maxsize=2000)
-def _load(name: str, folders: tuple[str, ...], mark: _Mark) -> tuple[Store | None, str]:
+def _load(name: str, folders: tuple[str, ...], mark: tuple[_Stat, ...]) -> tuple[Store | None, str]:
     """Load it. ``mark`` is what the files on the disk looked like: other files are another entry."""
     try:
         return load_store(name, folders), ""
@@ -59,9 +65,9 @@ def _load(name: str, folders: tuple[str, ...], mark: _Mark) -> tuple[Store | Non
         return None, " ".join(str(error).split())
 
 
-def _stat(path: Path) -> tuple[int, int]:
+def _stat(path: str) -> _Stat:
     try:
-        found = path.stat()
+        found = os.stat(path)
     except OSError:
-        return 0, 0
+        return _NOTHING
     return found.st_mtime_ns, found.st_size

@@ -24,6 +24,17 @@ from storebot.items import PageStatus, RunStatus, Target
 KIND = "reparse"
 _CHUNK = 500  # keys a statement
 _IDS: BindParameter[Sequence[int]] = bindparam("ids", expanding=True)
+_SUBJECT = (  # a page's row has five times as many columns
+    table.c.id,
+    table.c.url,
+    table.c.url_key,
+    table.c.content_hash,
+    table.c.canonical_key,
+    table.c.hash_version,
+    table.c.parser_version,
+    table.c.fetched_at,
+    table.c.checked_at,
+)
 
 
 class Subject(NamedTuple):
@@ -66,7 +77,7 @@ def subject_ids(conn: Connection, wanted: Selection) -> array[int]:
 
 def subjects(conn: Connection, wanted: Selection, ids: Sequence[int]) -> list[Subject]:
     """Return some of these pages, in the order of their ids."""
-    query = select(table).where(table.c.store == wanted.store, table.c.id.in_(_IDS)).order_by(table.c.id)
+    query = select(*_SUBJECT).where(table.c.store == wanted.store, table.c.id.in_(_IDS)).order_by(table.c.id)
     rows = conn.execute(query, {"ids": list(ids)}).all()
     older = _older_keys(conn, wanted.store, ids)
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from paramiko import HostKeys, MissingHostKeyPolicy, PKey, SSHClient, SSHException
@@ -13,10 +12,10 @@ SYSTEM = Path("/etc/ssh/ssh_known_hosts")
 class OnlyKnown(MissingHostKeyPolicy):  # type: ignore[misc]  # paramiko ships no types
     """Lets nobody in whose key `ssh` itself wouldn't trust. No name or password has been sent by then."""
 
-    def __init__(self, files: Sequence[Path] = ()) -> None:
+    def __init__(self) -> None:
         self._known = HostKeys()
         self._own = Path.home() / ".ssh" / "known_hosts"
-        for file in files or (self._own, SYSTEM):
+        for file in (self._own, SYSTEM):
             if file.is_file():
                 self._known.load(str(file))
 

@@ -22,9 +22,9 @@ from storebot.fetch.browsing.agent import whole_agent
 from storebot.fetch.browsing.browsers import Crashes
 from storebot.fetch.browsing.chromium import bounded, own_agent
 from storebot.fetch.browsing.errors import BrowserCrashed
+from storebot.fetch.browsing.gate import Gate
 from storebot.fetch.browsing.guard import Guard
 from storebot.fetch.browsing.guarded import guarded
-from storebot.fetch.browsing.popups import Popups
 from storebot.fetch.browsing.private import Network, OwnNetwork
 from storebot.fetch.browsing.rendering import Renderer
 from storebot.fetch.browsing.tabs import Tabs
@@ -45,8 +45,8 @@ logger = logging.getLogger(__name__)
 
 _CONNECT_S = 30.0
 _UNGUARDED = (
-    "the attached browser can't reach this process, so DevTools alone keeps its pages from private addresses: what "
-    "their WebSockets and shared workers ask for is left to the browser's own checks (decision 0048)"
+    "the attached browser has a network of its own, where DevTools alone keeps its pages from private addresses: what "
+    "their WebSockets ask for is left to the browser's own checks (decision 0048)"
 )
 
 
@@ -66,6 +66,10 @@ class Renderers(NamedTuple):
     behind_guard: Renderer
     alone: Renderer
     proxied: Renderer  # alone, but that its proxy resolves names
+
+    def of(self, visitor: Visitor) -> Renderer:
+        """Return who renders for a visitor without a guard."""
+        return self.proxied if visitor.proxy else self.alone
 
 
 @dataclass(slots=True)
@@ -103,7 +107,7 @@ class AttachedTier(FetchTier):
         self._crashes = Crashes()
         self._sessions: dict[Visitor, _Session] = {}
         self._driver: Playwright | None = None
-        self._closed = False
+        self._closed = self._warned = False
 
     @classmethod
     def check(cls, store: Store) -> None:
@@ -149,8 +153,7 @@ class AttachedTier(FetchTier):
         async with self._slots, self._lent(visitor_of(request)) as session:
             if session.guard is not None:
                 return await self._renderers.behind_guard.fetch(session.tabs, request, session.guard.explain)
-            renderer = self._renderers.proxied if visitor_of(request).proxy else self._renderers.alone
-            return await renderer.fetch(session.tabs, request)
+            return await self._renderers.of(visitor_of(request)).fetch(session.tabs, request)
 
     async def close(self) -> None:
         self._closed = True
@@ -194,8 +197,8 @@ class AttachedTier(FetchTier):
                 profile.endpoint, timeout=_CONNECT_S * 1000, no_defaults=self._vendor.has_profiles
             )
             context, guard = await self._context(browser, visitor)
-            popups = await Popups.watched(browser) if guard is None else None
-            return _Session(profile, browser, Tabs(context, popups), guard)
+            gate = await self._gate(browser, visitor) if guard is None else None
+            return _Session(profile, browser, Tabs(context, gate), guard)
         except BaseException as error:
             await asyncio.shield(self._stopped(profile))
             if not isinstance(error, PlaywrightError):
@@ -205,6 +208,14 @@ class AttachedTier(FetchTier):
             if again or self._vendor.has_profiles:
                 raise BrowserCrashed(f"no browser could be attached to at {where}") from error
             raise TierUnusable(f"no browser could be attached to at {where}: does it run?") from error
+
+    async def _gate(self, browser: Browser, visitor: Visitor) -> Gate:
+        if not self._warned:
+            self._warned = True
+            logger.warning("%s", _UNGUARDED)
+        judge = self._renderers.of(visitor).judge
+        assert judge is not None
+        return await Gate.put_up(browser, judge)
 
     async def _context(self, browser: Browser, visitor: Visitor) -> tuple[BrowserContext, Guard | None]:
         if self._vendor.has_profiles:  # Kameleo: work in the first one, others have no profile
@@ -228,7 +239,6 @@ class AttachedTier(FetchTier):
                 raise
             await guard.close()
             self._guards = None
-            logger.warning("%s", _UNGUARDED)
         if proxy is not None:
             how["proxy"] = {"server": proxy.server, "username": proxy.username, "password": proxy.password}
         return await browser.new_context(**how), None

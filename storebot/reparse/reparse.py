@@ -69,7 +69,8 @@ class Reparse:
         """Read everything again, and save what differs unless the write gate holds it; return how it ended.
 
         A run that is killed while it saves loses the chunk under way, and the next one begins with the pages that
-        aren't by today's parser yet. Raises what the database raises, `StoreBusy`, and `StorebotError` where a process died.
+        aren't by today's parser yet. Raises what the database raises, `StoreBusy`, and `StorebotError` where a process
+        died.
         """
         wanted = Selection(
             store=self.store.name,

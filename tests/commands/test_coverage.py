@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
+from sqlalchemy import select
 
 from storebot.commands.coverage import Command
+from storebot.db import coverage
+from storebot.db.database import Database
+from storebot.db.schema import stores
 from storebot.demo.running import DemoStore
 from tests.inside import Place
 
@@ -49,6 +53,20 @@ def test_a_store_whose_sources_were_read_whole_is_complete(crawled: Path, capsys
         "catalogue": (28, 2),
         "sitemap": (30, 0),
     }
+
+
+def test_what_was_counted_is_kept_for_the_dashboard(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(crawled, "--store", "demo", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert run(crawled, "--store", "unknown") == 3
+    database = Database.open(f"sqlite:///{crawled}")
+    with database.read() as conn:
+        kept = coverage.kept(conn, "demo")
+        assert kept is not None
+        assert kept.found == found
+        assert coverage.kept(conn, "unknown") is None
+        assert "unknown" not in conn.execute(select(stores.c.name)).scalars().all()
+    database.dispose()
 
 
 def test_the_pages_that_one_source_lacks(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,11 +74,11 @@ def test_a_page_whose_script_goes_home_is_no_product(shop: ScriptedShop, tmp_pat
     text = TEXT + '[fetch]\ntiers = ["browser"]\n[fetch.browser]\nsettle_s = 0.2\n'
     place = Place(shop.url, tmp_path / "store.db", "shop", store_folder(tmp_path, text))
     shop.says("/all", listing(*PATHS[:2])).says("/", listing(*PATHS[:2]))
-    chromium = {"STOREBOT_CHROMIUM": chromium_path()}
-    assert place.crawl("backfill", **chromium).summary.outcomes == {Outcome.NEW: 2}
+    chromium = chromium_path()
+    assert place.crawl("backfill", STOREBOT_CHROMIUM=chromium).summary.outcomes == {Outcome.NEW: 2}
     home = f"<html><body>{FILLER}<script>setTimeout(() => location.replace('/'), 50)</script></body></html>"
     shop.says(PATHS[0], Answer(home.encode(), headers={"Content-Type": "text/html"}))
-    done = place.crawl("refresh", **chromium)
+    done = place.crawl("refresh", STOREBOT_CHROMIUM=chromium)
     assert done.summary.outcomes == {Outcome.MISSING: 1, Outcome.UNCHANGED: 1}
     assert "/, the home page" in done.visits()[PATHS[0]]["reason"]
     assert published(done) == {"InStock": 2}

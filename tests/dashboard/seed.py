@@ -126,13 +126,13 @@ def _ended(worker: Worker, status: RunStatus, reason: str, outcomes: Mapping[Out
         conn.execute(update(runs_table).where(runs_table.c.id == run_id).values(times))
 
 
-def _shop(database: Database, name: str, pages: int = 12, hours_ago: float = 50, **fields: object) -> Worker:
+def _shop(database: Database, name: str, pages: int = 12, hours_ago: float = 50) -> Worker:
     """Have a store that was backfilled some time ago."""
     worker = Worker(database, token=f"first {name}", store=name, kind="backfill")
     worker.discover(*map(str, range(pages)))
     at = worker.clock() - int(hours_ago * HOUR)
     for number, target in enumerate(worker.pending(limit=1000)):
-        worker.save(parsed(target, listing(f"Mug {number}", 1000 + number, sku=f"M-{number}", **fields), at=at))
+        worker.save(parsed(target, listing(f"Mug {number}", 1000 + number, sku=f"M-{number}"), at=at))
     _ended(worker, RunStatus.COMPLETE, "", {Outcome.NEW: pages}, hours_ago)
     return worker
 
@@ -161,7 +161,8 @@ def _held(database: Database) -> None:
             for number, one in enumerate(targets)
         )
     )
-    assert worker.holds()
+    worker.finish()  # the gate holds them all
+    assert len(worker.holds("held")) == len(targets)
     _ended(worker, RunStatus.HELD, worker.holds()[0]["reason"], {Outcome.HELD: len(targets)}, 2)
 
 

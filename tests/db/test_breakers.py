@@ -9,7 +9,7 @@ from storebot.core.pacing import Pace
 from storebot.db import breakers
 from storebot.db.database import Database
 from storebot.db.dialects import now_ms
-from storebot.exceptions import BreakerOpen, ExitCode
+from storebot.exceptions import BreakerOpen, ConfigurationError, ExitCode
 from tests.db.shop import HOUR, NOW, STORE, Worker
 
 
@@ -57,6 +57,25 @@ class TestBreaker:
             asked, (override,) = breakers.ask(conn, STORE, "backfill", "Ann: they lifted it")
         assert asked.state is State.HALF_OPEN
         assert override.sentence() == "the open circuit breaker isn't waited for (503) (Ann: they lifted it)"
+
+    def test_reset_has_the_next_run_probe_at_once_as_if_it_had_never_opened(self, database: Database) -> None:
+        with database.write() as conn:
+            breakers.record(conn, STORE, Breaker(State.OPEN, NOW, now_ms(conn) + HOUR, 4, "503"))
+            before = breakers.reset(conn, STORE, "ann", "they lifted it")
+            assert (before.state, before.trips) == (State.OPEN, 4)
+            assert breakers.load(conn, STORE) == Breaker(
+                State.HALF_OPEN, NOW, 0, 0, "503; reset by ann: they lifted it"
+            )
+            asked, overridden = breakers.ask(conn, STORE, "refresh")
+            assert (asked.state, overridden) == (State.HALF_OPEN, ())  # one request, not all of them
+
+    @pytest.mark.parametrize("state", [State.CLOSED, State.HALF_OPEN])
+    def test_what_is_not_open_is_not_reset(self, database: Database, state: State) -> None:
+        with database.write() as conn:
+            breakers.record(conn, STORE, Breaker(state, NOW, 0, 1, "503"))
+            with pytest.raises(ConfigurationError, match=f"its circuit breaker is {state.value}: there is nothing"):
+                breakers.reset(conn, STORE, "ann", "they lifted it")
+            assert breakers.load(conn, STORE) == Breaker(state, NOW, 0, 1, "503")
 
 
 class TestPace:

@@ -46,7 +46,7 @@ new Worker(apart('worker')); new SharedWorker(apart('shared'));
 fetch('/hop?to={secret}/hop', {{mode: 'no-cors'}}).then(() => told('hop'), () => 0);
 </script>"""
 OPENING = """<!doctype html><h1>opened</h1><a id=link target=_blank href={secret}/link></a><script>
-open('{secret}/popup'); open('{secret}/alone', '_blank', 'noopener'); link.click();
+open('{secret}/popup'); open('{secret}/alone', '_blank', 'noopener'); link.click(); open('/hop?to={secret}/hopped');
 </script>"""
 STUCK_CHALLENGE = "<!doctype html><title>Just a moment...</title><script>window._cf_chl_opt = {}</script>"
 STATUS = {"/gone": 404, "/busy": 503, "/p/refused": 403}

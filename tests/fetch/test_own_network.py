@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -10,6 +12,7 @@ from scrapy.http import HtmlResponse
 
 from storebot.exceptions import PrivateAddress
 from storebot.items import Tier
+from storebot.stores.model import Store
 from tests.fetch.rendered import Rendered, store_at
 from tests.fetch.scripted_shop import ScriptedShop
 from tests.fetch.test_attached import FETCH
@@ -20,7 +23,7 @@ CARELESS = (
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
     "--disable-popup-blocking",
 )
-UNSEEN = {"/socket", "/shared"}  # by DevTools, before they are sent
+UNSEEN = {"/socket"}  # by DevTools, before they are sent
 SHOP = "http://shop.example"
 
 Open = Callable[..., Rendered]
@@ -105,6 +108,21 @@ def test_a_page_is_not_used_if_a_name_leads_into_the_browsers_private_network(
     with pytest.raises(PrivateAddress, match=r"^the page isn't used, because .* private network.* \(Loopback\)$"):
         careless.get(f"{SHOP}/{path.format(inside)}", page_type=None)
     assert careless.get(f"{SHOP}/p/1").status == 200, "the next page has nothing to do with it"
+
+
+def test_a_page_of_somebody_else_goes_where_it_wants(secret: ScriptedShop, careless: Rendered) -> None:
+    """Whose browser it is may look at the router while we're there."""
+    assert careless.get(f"{SHOP}/p/1").status == 200
+    store: Store = careless.crawler.spider.store  # type: ignore[union-attr]
+    assert store.fetch.attached is not None
+    devtools = str(store.fetch.attached.endpoint).split("/")[2]
+    opening = urllib.request.Request(f"http://{devtools}/json/new?{secret.url}/theirs", method="PUT")
+    with urllib.request.urlopen(opening):
+        for _ in range(500):
+            if secret.asked:
+                break
+            careless.run(asyncio.sleep(0.01))  # the gate is on this loop
+    assert secret.asked["/theirs"]
 
 
 def test_a_redirect_to_a_file_is_an_error(careless: Rendered) -> None:

@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: ScriptedNode
 
     def do_GET(self) -> None:
-        about = {
+        about: dict[str, dict[str, Any]] = {
             "/daemonstatus.json": {"running": self.server.load, "pending": 0},
             "/listversions.json": {"versions": self.server.versions},
             "/status.json": {"currstate": self.server.state or None},

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from tests.reparse.test_reparse import LIST, MENDED, RULES, page
 from tests.scripted import ScriptedShop, listing
 
 PAGES = 180
-# It takes the price to pay, and its time: so that there is something to be killed in.
+# It takes the price to pay, and its time, and so does each row that is saved: that there is something to be killed in.
 SLOW = """
 import time
 
@@ -33,6 +35,8 @@ def product(page: Page, select: Select) -> Product:
     time.sleep(0.03)
     return Product(price=select("price"))
 """
+
+SLOW_TO_SAVE = "CREATE TRIGGER slow AFTER INSERT ON visits BEGIN SELECT length(hex(randomblob(2000000))); END"
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +67,33 @@ def done_pages(here: Place) -> int:
 
 def begun(here: Place, count: int) -> subprocess.Popen[str]:
     """Start a re-parse, and return it when it has corrected so many pages."""
+    with closing(sqlite3.connect(here.database)) as connection:
+        connection.execute("DROP TRIGGER IF EXISTS slow")
+        connection.execute(SLOW_TO_SAVE)
     process = start(here, "reparse", "--workers", "2")
     wait_until(lambda: done_pages(here) >= count or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     return process
+
+
+def reading(here: Place) -> subprocess.Popen[str]:
+    """Start a re-parse, and return it when it has begun to read, and has seconds to go."""
+    process = start(here, "reparse", "--workers", "2")
+    query = "SELECT id FROM runs WHERE kind = 'reparse' AND status = 'running'"
+    wait_until(lambda: bool(rows(here.database, query)) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+def assert_untouched(here: Place) -> None:
+    assert (
+        rows(here.database, "SELECT id FROM visits WHERE run_id IN (SELECT id FROM runs WHERE kind = 'reparse')") == []
+    )
+    assert (done_pages(here), rows(here.database, "SELECT * FROM changes")) == (0, [])
+    listings = rows(here.database, "SELECT name, price_minor FROM listings")
+    assert {row["name"]: row["price_minor"] for row in listings} == {
+        f"Mug {number}": 100 * (number + 30) for number in range(PAGES)
+    }
 
 
 def children(pid: int) -> list[int]:
@@ -126,12 +153,33 @@ def test_sigterm_ends_it_resumably(here: Place) -> None:
     assert_corrected_once(here)
 
 
-def test_a_worker_that_dies_ends_it_with_a_sentence_and_what_was_saved_is_saved(here: Place) -> None:
-    process = begun(here, 1)
+def test_killed_while_it_reads_it_has_written_nothing_and_the_next_one_ends_as_if_it_had_not_been(here: Place) -> None:
+    process = reading(here)
+    process.kill()
+    process.communicate()
+    assert_untouched(here)
+    assert run(here, "reparse").fields.items() >= {("status", "complete"), ("changed", str(PAGES))}
+    assert_corrected_once(here)
+
+
+def test_sigterm_while_it_reads_ends_it_with_nothing_written(here: Place) -> None:
+    process = reading(here)
+    os.kill(process.pid, signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.SIGTERM, stderr
+    assert "nothing was written yet" in stdout
+    assert pairs(stdout.rstrip("\n").rpartition("\n")[2]).items() >= {("status", "interrupted"), ("rows", "0")}
+    assert_untouched(here)
+    assert rows(here.database, "SELECT lease_token FROM stores") == [{"lease_token": ""}]
+
+
+def test_a_worker_that_dies_ends_it_with_a_sentence_and_nothing_written(here: Place) -> None:
+    process = reading(here)
     os.kill(children(process.pid)[0], signal.SIGKILL)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERNAL_ERROR
     assert "a process that read kept pages died" in stderr
+    assert_untouched(here)
     (row,) = rows(here.database, "SELECT status, reason FROM runs WHERE kind = 'reparse'")
     assert (row["status"], "died" in row["reason"]) == ("failed", True)
     assert run(here, "reparse").exit_code == ExitCode.COMPLETE

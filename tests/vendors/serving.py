@@ -15,6 +15,7 @@ from typing import Self
 from aiohttp import web
 
 _STOP_S = 10.0
+_TURNS = 10  # of the loop, until who was let in while a server closed has a task, too: time says nothing of it
 
 
 class Served(ABC):
@@ -77,7 +78,8 @@ class RawServed(Served):
             yield
         finally:
             server.close()
-            await asyncio.sleep(0.02)  # who was let in while it closed has a task, too
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
             for task in self._open:
                 task.cancel()
             await asyncio.gather(*self._open, return_exceptions=True)

@@ -196,12 +196,21 @@ def _silent(store: StoreFacts, limits: Limits, now_ms: int) -> Iterator[Finding]
             text = f"no run has seen the shop since {clock(seen, limits.zone)}, and [expect] max_age is {age}."
             yield Finding(Kind.SILENT, text, advice, store.name)
     elif store.learned and len(ends) >= _STARTS_ENOUGH:
-        starts = sorted(end.started_at for end in ends)
+        starts = _occurrences(ends)
+        if len(starts) < _STARTS_ENOUGH:
+            return
         usual = median(later - earlier for earlier, later in pairwise(starts))
         if now_ms - store.last_start > max(_SILENT_TIMES * usual, SILENT_LEAST_MS):
             since = clock(store.last_start, limits.zone)
             text = f"no run has begun since {since}, and one begins each {as_duration(usual / 1000)} as a rule."
             yield Finding(Kind.SILENT, text, advice, store.name)
+
+
+def _occurrences(ends: Sequence[End]) -> list[int]:
+    """Return when runs began, but for those after one that failed: they are tries of the same, minutes apart."""
+    ordered = sorted(ends, key=lambda end: end.started_at)
+    again = [False, *(end.status in _FAILS for end in ordered[:-1])]
+    return [end.started_at for end, is_again in zip(ordered, again, strict=True) if not is_again]
 
 
 def _overdue(jobs: Sequence[Late], limits: Limits) -> Iterator[Finding]:

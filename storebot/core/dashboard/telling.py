@@ -19,7 +19,8 @@ def _of(alert: Alert, rules: Rules, now_ms: int) -> str:
     until = f"quiet hours end at {hushed.end:%H:%M}" if hushed else ""
     if alert.gone_at:
         over = alert.gone_at + (rules.steady_ms if alert.flapping else rules.settle_ms)
-        return f"gone since {clock(alert.gone_at, rules.zone)}; that it's over is told at {clock(max(over, now_ms), rules.zone)}"
+        gone, told = clock(alert.gone_at, rules.zone), clock(max(over, now_ms), rules.zone)
+        return f"gone since {gone}; that it's over is told at {told}"
     if alert.flapping:
         return f"it comes and goes; nothing is told until it's steady for {as_duration(rules.steady_ms / 1000)}"
     if not alert.told_at:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from storebot.dashboard.pages import (
     audit,
+    blocks,
     changes,
     deciding,
+    health,
     holds,
     now,
+    product,
+    product_versions,
     products,
     requeue,
     run,
@@ -21,10 +25,14 @@ from storebot.dashboard.view import Deed, Foreign, Picture, View
 
 _MODULES = (
     audit,
+    blocks,
     changes,
     deciding,
+    health,
     holds,
     now,
+    product,
+    product_versions,
     products,
     requeue,
     run,

@@ -24,7 +24,7 @@ LISTED = Listed(
         Choice("light", "Light", LIGHTS),
         Choice("fault", "Whose", tuple((one.value, one.words) for one in Fault)),
     ),
-    per_page=48,
+    per_page=24,
 )
 
 
@@ -69,7 +69,9 @@ def _listed(looked: Looked, what: Asked) -> list[Seen]:
     found.sort(key=lambda seen: _place(seen, what), reverse=what.descending)
     if what.after is not None:
         after = what.after
-        found = [seen for seen in found if (_place(seen, what) < after) == what.descending and _place(seen, what) != after]
+        found = [
+            seen for seen in found if (_place(seen, what) < after) == what.descending and _place(seen, what) != after
+        ]
     return found[: what.limit + 1]
 
 

@@ -9,7 +9,7 @@ from storebot.core import budget
 from storebot.core.budget import Use
 from storebot.core.dashboard.store_now import StoreNow
 from storebot.core.month import Month, day_name
-from storebot.core.pacing import Pace
+from storebot.core.pacing import Pace, as_duration
 from storebot.core.schedule import Schedule
 from storebot.dashboard import listing
 from storebot.dashboard.cards import RUN_LIGHTS, card, compared, open_alerts
@@ -137,7 +137,7 @@ def _job(job: Any) -> Facts:
 def _when(schedule: Schedule) -> str:
     if schedule.cron:
         return f"{schedule.cron} {schedule.timezone}"
-    return f"every {schedule.every_ms // 60_000} min" if schedule.every_ms else "once"
+    return f"every {as_duration(schedule.every_ms / 1000)}" if schedule.every_ms else "once"
 
 
 def _fill(runs: Sequence[RunRow]) -> list[Facts]:

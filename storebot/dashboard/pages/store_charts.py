@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from storebot.core.month import day_name
+from storebot.core.month import DAY_MS, day_name
 from storebot.dashboard.charts import OUTCOMES, Series, bars, lines, stacked
 from storebot.dashboard.pages.store import outcomes
 from storebot.dashboard.view import Ask, NotFound, Picture
@@ -86,8 +86,10 @@ def _runs(ask: Ask) -> list[RunRow]:
 
 
 def _labels(runs: list[RunRow]) -> list[str]:
-    """Return the begin of each run as the day and the time; runs of one minute are told apart by their numbers."""
-    return [f"{datetime.fromtimestamp(run.started_at / 1000, UTC):%d %H:%M}" for run in runs]
+    """Return when each run began: its time where all began within a day, else its day."""
+    times = [run.started_at for run in runs]
+    form = "%H:%M" if times and times[-1] - times[0] <= DAY_MS else "%m-%d"
+    return [f"{datetime.fromtimestamp(at_ms / 1000, UTC):{form}}" for at_ms in times]
 
 
 PICTURES = tuple(

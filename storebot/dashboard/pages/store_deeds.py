@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from storebot.core.jobs import JobStatus
 from storebot.dashboard import store_files
@@ -56,17 +57,19 @@ def _resume(order: Order) -> str:
     return _each(order, job_orders.resume, (JobStatus.PAUSED, JobStatus.RUNNING))
 
 
-def _each(order: Order, verb: Callable[[Connection, int], str], of: tuple[JobStatus, ...]) -> str:
+def _each(order: Order, verb: Callable[..., str], of: tuple[JobStatus, ...]) -> str:
     """Do it with each of the store's jobs that takes it; refused where none did."""
     store = _store(order)
     with order.site.database.explaining(), order.site.database.read() as conn:
         found = [job for job in jobs.find(conn, store=store, statuses=of) if job.schedule.repeats or _is_due(job)]
     if not found:
-        raise JobRefused(f"{store} has no job that could be: who runs it without the worker (a cron) has to do it there")
+        raise JobRefused(
+            f"{store} has no job that could be: who runs it without the worker (a cron) has to do it there"
+        )
     done, refused = [], []
     for job in found:
         try:
-            done.append(f"{job}: {retrying(order.site.database, lambda conn, job_id=job.id: verb(conn, job_id))}")
+            done.append(f"{job}: {retrying(order.site.database, partial(verb, job_id=job.id))}")
         except JobRefused as error:
             refused.append(str(error))
     if not done:

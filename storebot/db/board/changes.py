@@ -16,7 +16,7 @@ MOST = 5_000
 """Changes that one answer looks at: each is read and taken apart."""
 
 _LONGEST = 20_000  # characters of a change's fields: a shop may change a name of a megabyte with each visit
-_COLUMNS = (
+COLUMNS = (
     *(changes.c[name] for name in ("seq", "type", "store", "url_key", "variant_id", "run_id", "at")),
     case((func.length(changes.c.fields) <= _LONGEST, changes.c.fields), else_="").label("fields"),
 )
@@ -67,7 +67,7 @@ def listed(
 
     Those from before ``since_ms`` aren't among them. What it looks at is bounded.
     """
-    query = select(*_COLUMNS)
+    query = select(*COLUMNS)
     among = [changes.c.store == choices["store"]] if "store" in choices else []
     if "run" in choices:
         among.append(changes.c.run_id == int(choices["run"]))
@@ -82,7 +82,7 @@ def listed(
 
 def newest(conn: Connection, store: str, *, most: int = MOST) -> list[AnyRow]:
     """Return the newest changes, of one store or ("") of all, the newest first."""
-    query = select(*_COLUMNS).order_by(changes.c.seq.desc()).limit(most)
+    query = select(*COLUMNS).order_by(changes.c.seq.desc()).limit(most)
     return list(conn.execute(query.where(changes.c.store == store) if store else query))
 
 

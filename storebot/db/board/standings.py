@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -21,8 +21,9 @@ from storebot.db.schema import holds, jobs, runs, stores
 from storebot.db.types import AnyRow
 from storebot.items import RunStatus
 
-RUNS = 40  # of a store, that are looked back at
+RUNS = 12  # of each store, by which it's judged: two hundred stores are read at once
 
+_STATUSES = {status.value: status for status in RunStatus}
 _PAST = tuple(
     runs.c[name]
     for name in (
@@ -30,9 +31,7 @@ _PAST = tuple(
         "change_events", "missed",
     )
 )  # fmt: skip
-_NEWEST = (
-    select(*_PAST).where(runs.c.store == bindparam("of")).order_by(runs.c.id.desc()).limit(bindparam("most"))
-)
+_NEWEST = select(*_PAST).where(runs.c.store == bindparam("of")).order_by(runs.c.id.desc()).limit(bindparam("most"))
 _ENDED = (
     select(*_PAST)
     .where(runs.c.store == bindparam("of"), runs.c.status.in_([status.value for status in MEASURED]))
@@ -66,7 +65,7 @@ def names(conn: Connection) -> list[str]:
 
 def newest_runs(conn: Connection, store: str, limit: int = RUNS) -> list[Past]:
     """Return a store's newest runs, the newest first."""
-    return [_past(row) for row in conn.execute(_NEWEST, {"of": store, "most": limit})]
+    return [_past(row) for row in conn.execute(_NEWEST, {"of": store, "most": limit}).all()]
 
 
 def last_good(conn: Connection, store: str, newest: Sequence[Past]) -> Past | None:
@@ -127,20 +126,45 @@ def tiers(conn: Connection, run_ids: Sequence[int]) -> dict[int, dict[str, int]]
     return found
 
 
-def _past(row: AnyRow) -> Past:
-    counts: Mapping[str, int] = orjson.loads(row.counts) if row.counts else {}
+class _Counts(Mapping[str, int]):
+    """The outcomes of a run, read when somebody asks: of most of them nobody does."""
+
+    __slots__ = ("_found", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[str, int] | None = None
+
+    def _read(self) -> dict[str, int]:
+        if self._found is None:
+            self._found = orjson.loads(self._text) if self._text else {}
+        return self._found
+
+    def __getitem__(self, name: str) -> int:
+        return self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+
+def _past(row: Sequence[Any]) -> Past:
+    """Make a run of a row of `_PAST`; by its places, as there are thousands of them."""
+    id_, kind, status, reason, started_at, finished_at, parser, counts, listings, changes, missed = row
     return Past(
-        id=row.id,
-        kind=row.kind,
-        status=RunStatus(row.status),
-        reason=row.reason,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        parser_version=row.parser_version,
-        counts=counts,
-        listings=row.listings_known,
-        changes=row.change_events,
-        missed=orjson.loads(row.missed) if row.missed else (),
+        id_,
+        kind,
+        _STATUSES[status],
+        reason,
+        started_at,
+        finished_at,
+        parser,
+        _Counts(counts),
+        listings,
+        changes,
+        orjson.loads(missed) if missed else (),
     )
 
 

@@ -62,6 +62,11 @@ class Renderer:
             judge=judge,
         )
 
+    @property
+    def judge(self) -> Judge | None:
+        """Who says what the pages may ask for."""
+        return self._rules.judge
+
     async def fetch(self, tabs: Tabs, request: Request, explain: Explain | None = None) -> Response:
         """Return what a page ends at.
 

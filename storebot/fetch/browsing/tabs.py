@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import BrowserContext
 
-from storebot.fetch.browsing.popups import Popups
+from storebot.fetch.browsing.gate import Gate
 from storebot.fetch.browsing.rules import Rules
 from storebot.fetch.browsing.tab import Tab
 
@@ -18,11 +18,11 @@ MOST_VISITS = 25  # of one tab: its process grows with each
 class Tabs:
     """Tabs of a context. The pages of those that are idle are silent.
 
-    ``popups`` is needed where what they open could reach a private network before it's closed.
+    ``gate`` is that of a browser with a network of its own.
     """
 
-    def __init__(self, context: BrowserContext, popups: Popups | None = None) -> None:
-        self.context, self._popups = context, popups
+    def __init__(self, context: BrowserContext, gate: Gate | None = None) -> None:
+        self.context, self._gate = context, gate
         self._idle: list[Tab] = []
 
     @asynccontextmanager
@@ -46,8 +46,8 @@ class Tabs:
 
     async def _opened(self, rules: Rules) -> Tab:
         tab = await Tab.open(self.context, rules)
-        if self._popups is not None:
-            self._popups.forbid(tab.frame)
+        if self._gate is not None:
+            self._gate.add(tab.frame)
         return tab
 
     def _fit(self) -> Tab | None:

@@ -117,6 +117,9 @@ def test_a_store_that_nothing_looks_at_any_more_by_its_habit() -> None:
     assert said(store(*(end(49 + day * 24) for day in range(5)))) == {}, "too few runs to know"
     assert said(replace(daily, learned=False)) == {}
     assert said(replace(daily, last_start=NOW - HOUR)) == {}, "one is under way"
+    tried_again = [end(5 + day * 24 - place / 60, FAILED) for day in range(3) for place in range(4, -1, -1)]
+    nights = [*tried_again, *(end(5 + day * 24) for day in range(3, 9))]
+    assert set(said(store(*nights))) == {"failing acme refresh"}, "tries of one night aren't how often one runs"
     minutely = store(*(end(1 + place / 60) for place in range(6)))
     assert said(minutely) == {}, "an hour is nothing"
     shut = Breaker(State.OPEN, NOW, NOW + HOUR, 1, "503")

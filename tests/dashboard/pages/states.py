@@ -16,6 +16,7 @@ from storebot.db import breakers, jobs
 from storebot.db.dialects import insert_missing
 from storebot.db.jobs import Plan
 from storebot.db.schema import blocks, holds, runs, spending, stores, tallies
+from storebot.db.schema import jobs as jobs_table
 from storebot.items import RunStatus
 from tests.stores.writing import LEAST, written
 
@@ -73,7 +74,7 @@ def planned(conn: Connection, store: str, now_ms: int, kind: str = "refresh", ev
     """Plan a job that was due now, and so comes again later."""
     plan = Plan(store=store, kind=kind, schedule=Schedule(every_ms=every_ms), time_limit_s=3600)
     job_id = jobs.enqueue(conn, plan, at_ms=now_ms)
-    conn.execute(jobs.jobs.update().where(jobs.jobs.c.id == job_id).values(next_run_at=now_ms + 6 * HOUR))
+    conn.execute(jobs_table.update().where(jobs_table.c.id == job_id).values(next_run_at=now_ms + 6 * HOUR))
     return job_id
 
 
@@ -158,4 +159,4 @@ def every_state(conn: Connection, folder: Path, now: int) -> None:
     for file in folder.glob("*/store.toml"):
         os.utime(file, (now / 1000 - 30 * 86_400,) * 2)
     for job in jobs.find(conn, store="paused"):
-        conn.execute(jobs.jobs.update().where(jobs.jobs.c.id == job.id).values(status="paused"))
+        conn.execute(jobs_table.update().where(jobs_table.c.id == job.id).values(status="paused"))

@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from storebot.core.alerts.conditions import Limits
 from storebot.dashboard.app import create_app
 from storebot.dashboard.site import Site
-from storebot.db import jobs
 from storebot.db.database import Database, now_ms
 from storebot.db.schema import REVISION, alerts, job_runs, outbox
+from storebot.db.schema import jobs as jobs_table
 from storebot.items import RunStatus
 from tests.dashboard.conftest import HERE
 from tests.dashboard.pages.states import HOUR, MINUTE, planned, ran
@@ -42,7 +42,7 @@ def test_a_worker_that_keeps_its_claim_up_is_well_and_one_that_does_not_is_told(
     with local_database.write() as conn:
         now = now_ms(conn)
         job_id = planned(conn, "acme", now)
-        mine = update(jobs.jobs).where(jobs.jobs.c.id == job_id)
+        mine = update(jobs_table).where(jobs_table.c.id == job_id)
         claim = {"status": "running", "started_at": now - HOUR, "holder": "host 1 2"}
         conn.execute(mine.values(**claim, claim_expires_at=now + 50_000))
     (running,) = facts(site)["worker"]["running"]
@@ -59,7 +59,7 @@ def test_jobs_that_nobody_takes_are_bad(site: Site, local_database: Database) ->
     with local_database.write() as conn:
         now = now_ms(conn)
         job_id = planned(conn, "acme", now)
-        conn.execute(update(jobs.jobs).where(jobs.jobs.c.id == job_id).values(next_run_at=now - HOUR))
+        conn.execute(update(jobs_table).where(jobs_table.c.id == job_id).values(next_run_at=now - HOUR))
     found = facts(site)
     assert (found["light"], found["worker"]["light"]) == ("bad", "bad")
     assert found["worker"]["late"][0]["what"] == "refresh of acme"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 from starlette.testclient import TestClient
 
 from storebot.core.alerts.conditions import Limits
@@ -16,6 +16,7 @@ from storebot.dashboard.app import create_app
 from storebot.dashboard.site import Site
 from storebot.db.database import Database, now_ms
 from storebot.db.schema import alerts, runs
+from storebot.db.schema import jobs as jobs_table
 from storebot.items import RunStatus
 from tests.dashboard.conftest import HERE
 from tests.dashboard.hostile import NASTY
@@ -100,6 +101,13 @@ def test_the_one_action_is_a_button_where_it_can_be_done_here(states: TestClient
     for action in ("/stores/stale/run", "/stores/paused/resume", "/stores/never/run"):
         assert f'action="{action}"' in text
     assert 'action="/stores/blocked/' not in text  # the safe thing is to wait
+
+
+def test_a_run_that_is_due_and_does_not_begin_is_told(states: TestClient, local_database: Database) -> None:
+    assert "no worker took it yet" not in states.get("/?name=fine").text
+    with local_database.write() as conn:
+        conn.execute(update(jobs_table).where(jobs_table.c.store == "fine").values(next_run_at=now_ms(conn) - 1000))
+    assert "no worker took it yet" in states.get("/?name=fine").text
 
 
 def test_the_strip_says_each_run_in_words(states: TestClient) -> None:

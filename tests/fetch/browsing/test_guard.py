@@ -15,7 +15,8 @@ from storebot.core.proxy_errors import Fault, chain_of, fault_of
 from storebot.exceptions import PrivateAddress
 from storebot.fetch.browsing.guard import Guard, resolve
 from tests.fetch.scripted_shop import ScriptedShop
-from tests.vendors.proxies import HttpProxy, SocksProxy
+from tests.fetch.servers import TlsShop
+from tests.vendors.proxies import HttpProxy, HttpsProxy, SocksProxy
 
 PUBLIC = "93.184.215.14"
 
@@ -114,6 +115,15 @@ def test_tls_goes_through_an_http_proxy_by_connect(shop: ScriptedShop) -> None:
     with HttpProxy("me", "secret") as proxy:
         asked("127.0.0.1", port_of(shop), b"\x16\x03\x01not really TLS\r\n\r\n", proxy=read_proxy(proxy.url))
         assert proxy.counted.tunnels == [f"127.0.0.1:{port_of(shop)}"]
+
+
+def test_a_proxy_is_spoken_to_over_tls_where_it_wants_that(shop: ScriptedShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    with TlsShop() as secure, HttpsProxy(secure.known, "me", "secret") as proxy:
+        monkeypatch.setenv("SSL_CERT_FILE", str(secure.certificate))
+        _, body, _ = asked("127.0.0.1", port_of(shop), get("/p/1", "Connection: close"), proxy=read_proxy(proxy.url))
+        assert b"Mug" in body
+        asked("127.0.0.1", port_of(shop), b"\x16\x03\x01not really TLS\r\n\r\n", proxy=read_proxy(proxy.url))
+        assert (proxy.counted.requests, proxy.counted.tunnels) == ([f"{shop.url}/p/1"], [f"127.0.0.1:{port_of(shop)}"])
 
 
 def test_everything_goes_through_a_socks_proxy(shop: ScriptedShop) -> None:
