@@ -37,7 +37,7 @@ class Reading(NamedTuple):
     """How one gate stood: what it measured, its limit, and what came of it, for a person."""
 
     gate: str
-    count: int  # unlikely pages; of the gate `price` those whose price moved
+    pages: int  # unlikely ones; of the gate `price` those whose price moved
     of: int
     value: float  # the share of these; of the gate `price` the median factor by which prices moved
     limit: float

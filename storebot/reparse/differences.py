@@ -97,7 +97,7 @@ def _shown(value: Any) -> str:
 def gate_lines(tripped: Sequence[Reading]) -> list[str]:
     """Return the gates that say no as a table, with what they measured and what they allow."""
     rows = [
-        [one.gate, f"{one.count} of {one.of}", _measured(one.gate, one.value), _measured(one.gate, one.limit)]
+        [one.gate, f"{one.pages} of {one.of}", _measured(one.gate, one.value), _measured(one.gate, one.limit)]
         for one in tripped
     ]
     return [table(["gate", "pages", "measured", "limit"], rows)]

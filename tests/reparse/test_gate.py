@@ -112,7 +112,7 @@ def test_dry_run_says_what_the_gate_would_say(crawled: Place, tmp_path: Path) ->
     assert done.exit_code == ExitCode.HELD
     assert "the write gate would hold it" in done.stdout
     (told, last) = run(here, "reparse", "--dry-run", "--json").json
-    assert [(one["gate"], one["count"], one["limit"]) for one in told["gate"]["tripped"]] == [("lost", 40, 0.1)]
+    assert [(one["gate"], one["pages"], one["limit"]) for one in told["gate"]["tripped"]] == [("lost", 40, 0.1)]
     assert last["exit_code"] == ExitCode.HELD
     mended = with_rules(crawled, tmp_path, RULES.replace(".old", ".now"))
     done = run(mended, "reparse", "--dry-run")

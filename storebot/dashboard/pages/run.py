@@ -86,8 +86,8 @@ def log_of(ask: Ask, attempt: JobRun) -> Facts:
 
 
 def _run(run: Run, mine: list[Span], now_ms: int) -> Facts:
-    names = ("id", "store", "kind", "reason", "parser_version", "hash_version", "rows_written", "rows_skipped")
-    names += ("change_events", "discovered", "pages_known", "listings_known", "walks_reason")
+    names = ["id", "store", "kind", "reason", "parser_version", "hash_version", "rows_written", "rows_skipped"]
+    names += ["change_events", "discovered", "pages_known", "listings_known", "walks_reason"]
     going = run.status is RunStatus.RUNNING
     return {
         **{name: getattr(run, name) for name in names},

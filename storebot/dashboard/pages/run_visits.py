@@ -6,6 +6,7 @@ from storebot.dashboard import listing
 from storebot.dashboard.pages.run import found
 from storebot.dashboard.view import Ask, Choice, Facts, Listed, Sort, View, moment
 from storebot.db.board import run as board
+from storebot.db.types import AnyRow
 from storebot.items import Outcome, PageType, Tier
 
 LISTED = Listed(
@@ -24,7 +25,7 @@ def read(ask: Ask) -> Facts:
     scanned = board.visits_of(ask.conn, run.id, what.choices, what.after, descending=what.descending, limit=what.limit)
     urls = board.addresses(ask.conn, [row.page_id for row in scanned.rows if row.page_id])
 
-    def show(row: board.AnyRow) -> Facts:
+    def show(row: AnyRow) -> Facts:
         told = {**row._mapping, "at": moment(row.at), "url": urls.get(row.page_id, "")}
         return {**told, "steps": (row.steps or "").splitlines()}
 

@@ -28,7 +28,7 @@ class GateReading(NamedTuple):
     """One line of a run's gate, as `db.gating.gate_note` keeps it."""
 
     gate: str
-    count: int
+    pages: int
     of: int
     value: float
     limit: float
