@@ -42,6 +42,7 @@ WHAT = (
     "exports",
     "webhooks",
     "api",
+    "dashboard",
     "jobs",
     "all",
 )
