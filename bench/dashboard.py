@@ -60,7 +60,7 @@ def _pages(rows: int) -> list[tuple[str, str]]:
         ("visits of a run that failed", f"/runs/{_RUNS}/visits?outcome=error"),
         ("holds", "/holds"),
         ("changes", "/changes"),
-        ("changes of a store, by field", f"/changes?store={STORE}&field=price"),
+        ("price changes of a store", f"/changes?store={STORE}&field=price_minor"),
         ("products", "/products"),
         ("products of a store, by price", f"/products?store={STORE}&sort=price"),
         ("products by a text that nothing has", f"/products?store={STORE}&text=nothinghasthis"),

@@ -17,7 +17,7 @@ from storebot.archive.archive import Archive
 from storebot.archive.file import archive_path
 from storebot.dashboard.site import Site
 from storebot.db import audit
-from storebot.db.schema import holds, jobs, listings, pages, runs
+from storebot.db.schema import holds, job_runs, listings, pages, runs
 from tests.dashboard.hostile import MARK
 from tests.dashboard.places import places
 from tests.dashboard.seed import BLOCKED, FAILED, FINE, HELD, HOSTILE, STALE, STATES, seed
@@ -102,7 +102,7 @@ def values(site: Site) -> dict[str, object]:
     with site.database.read() as conn:
         run = conn.execute(select(runs.c.id).where(runs.c.store == FINE).order_by(runs.c.id.desc())).scalars().first()
         held = conn.execute(select(holds.c.id).order_by(holds.c.id)).scalars().first()
-        job = conn.execute(select(jobs.c.id)).scalars().first()
+        attempt, job = conn.execute(select(job_runs.c.id, job_runs.c.job_id)).one()
         of_pages = conn.execute(
             select(listings.c.id, pages.c.url_key).join(pages, pages.c.id == listings.c.page_id)
         ).all()
@@ -110,6 +110,7 @@ def values(site: Site) -> dict[str, object]:
     listing, versions = _kept_twice(site, of_pages)
     kept = next((site.failed_pages or Path()).joinpath(FAILED).glob("*.json"))
     own = {"kept page.run": failed, "kept page.page": kept.name.partition(".")[0]}
+    own |= {"attempt": attempt, "name": next((site.exports or Path()).joinpath(FINE).glob("2*-listings")).name}
     own |= {"at": versions[-1], "before": versions[0], "after": versions[-1]}
     return {**own, "store": FINE, "run": run, "hold": held, "job": job, "listing": listing}
 
