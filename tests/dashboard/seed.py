@@ -16,13 +16,15 @@ from storebot.core.alerts.alerting import Alert
 from storebot.core.alerts.finding import Kind
 from storebot.core.breaker import Breaker, State
 from storebot.core.expect import Measures
+from storebot.core.jobs import Verdict
 from storebot.core.page import Page
 from storebot.core.schedule import Schedule
 from storebot.core.webhooks.answers import Answer
 from storebot.core.webhooks.subscription import Subscription
 from storebot.dashboard.site import Site
-from storebot.db import alerts, breakers, deliveries, job_orders, jobs, leases, runs, subscriptions
+from storebot.db import alerts, breakers, deliveries, job_orders, job_runs, jobs, leases, runs, subscriptions
 from storebot.db.database import Database
+from storebot.db.dialects import now_ms
 from storebot.db.schema import blocks
 from storebot.db.schema import runs as runs_table
 from storebot.demo.running import DemoProcess
@@ -231,6 +233,9 @@ def _jobs(database: Database) -> None:
                 jobs.Plan(store=store, kind="refresh", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400),
                 by="seed",
             )
+        (tried,) = jobs.find(conn, store=FAILED)
+        job_runs.begin(conn, tried, "token of the attempt", now_ms(conn) - HOUR)
+        job_runs.end(conn, "token of the attempt", Verdict.FAILED, now_ms(conn), exit_code=1, reason=NASTY[0])
         paused = jobs.enqueue(
             conn,
             jobs.Plan(store=STALE, kind="export", schedule=Schedule(every_ms=24 * HOUR), time_limit_s=86_400),
