@@ -1,6 +1,6 @@
 """Whether what a re-parse would correct may be published: the write gate, where the parser moved and no page did.
 
-Why it is judged as a whole, before anything is written: docs/decisions/0047-gate-of-a-re-parse.md.
+Why it is judged as a whole, before anything is written: docs/decisions/0045-gate-of-a-re-parse.md.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 _CONNECT_S = 30.0
 _UNGUARDED = (
     "the attached browser has a network of its own, where DevTools alone keeps its pages from private addresses: what "
-    "their WebSockets ask for is left to the browser's own checks (decision 0048)"
+    "their WebSockets ask for is left to the browser's own checks (decision 0046)"
 )
 
 

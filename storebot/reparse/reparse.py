@@ -1,6 +1,6 @@
 """A store's records read again from its kept pages: parse in all processes, compare, judge and save in this one.
 
-Nothing is written before all is judged: docs/decisions/0047-gate-of-a-re-parse.md.
+Nothing is written before all is judged: docs/decisions/0045-gate-of-a-re-parse.md.
 """
 
 from __future__ import annotations
