@@ -12,7 +12,7 @@ from storebot.db.board.scanning import Scanned, by_number
 from storebot.db.schema import changes, listings, pages
 from storebot.db.types import AnyRow
 
-MOST = 5_000
+MOST = 2_000
 """Changes that one answer looks at: each is read and taken apart."""
 
 _LONGEST = 20_000  # characters of a change's fields: a shop may change a name of a megabyte with each visit

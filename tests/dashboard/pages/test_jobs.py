@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from storebot.core.jobs import JobStatus, Verdict
@@ -19,6 +20,7 @@ from storebot.db.database import Database
 from storebot.db.dialects import now_ms
 from storebot.db.job_orders import ORDERS
 from storebot.db.jobs import Job, Plan
+from storebot.db.schema import jobs as jobs_table
 from storebot.exceptions import JobRefused
 from tests.dashboard.asking import post
 from tests.dashboard.conftest import HERE
@@ -93,7 +95,7 @@ def test_only_deeds_that_a_job_takes_have_a_button(local_database: Database) -> 
         for verb, order in ORDERS.items():
             job_id = add(local_database, f"{status}-{verb}")
             with local_database.write() as conn:
-                conn.execute(jobs.jobs.update().where(jobs.jobs.c.id == job_id).values(status=status.value))
+                conn.execute(update(jobs_table).where(jobs_table.c.id == job_id).values(status=status.value))
             with local_database.write() as conn:
                 try:
                     order(conn, job_id)
