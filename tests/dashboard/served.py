@@ -23,17 +23,21 @@ def served(site: Site) -> Iterator[str]:
     config = Config()
     config.bind = [f"fd://{listening.detach()}"]
     config.graceful_timeout = config.shutdown_timeout = 1
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
+    ready = threading.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def until_stopped() -> None:
+        stop = asyncio.Event()
+        running.append((asyncio.get_running_loop(), stop))
+        ready.set()
         await serve(create_app(site), config, shutdown_trigger=stop.wait)  # type: ignore[arg-type] # Starlette's own scope
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(until_stopped(),), name="dashboard")
+    thread = threading.Thread(target=lambda: asyncio.run(until_stopped()), name="dashboard")
     thread.start()
+    ready.wait(20)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
+        ((loop, stop),) = running
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
-        loop.close()

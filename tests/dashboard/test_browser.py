@@ -47,7 +47,8 @@ def address(site: Site) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(address: str) -> Iterator[Browser]:
+    """A browser, which is closed before the server is: so that no connection of it is left open."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
         yield launched

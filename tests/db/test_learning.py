@@ -219,7 +219,8 @@ class TestMemory:
         kinds = [(statement.split()[0], "pages" in statement) for statement in statements]
         assert kinds.count(("SELECT", True)) == 1
         assert kinds.count(("UPDATE", True)) == 1  # executed with one set of parameters a visit
-        assert len(statements) == 5  # beside them the transaction's begin, the lease, and the ledger
+        # Beside them the transaction's begin, the lease, the ledger, and the tallies, which are one row for all of these.
+        assert len(statements) == 6
 
 
 class TestValidators:

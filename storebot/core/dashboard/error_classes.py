@@ -10,7 +10,7 @@ _LONGEST = 160
 _KEPT = "; the page is kept:"  # storebot.failed_pages adds it: a path of its own for each page
 _LOOSE = (
     (re.compile(r"https?://[^\s'\"<>]+"), "URL"),
-    (re.compile(r"'[^']*'|\"[^\"]*\"|«[^»]*»"), "'…'"),
+    (re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|«[^»]{0,200}»"), "'…'"),
     (re.compile(r"\b[0-9a-f]{16,}\b"), "…"),
     (re.compile(r"\d+[.,]\d+|\d{4,}"), "N"),  # an HTTP status has three digits, and says something
 )
