@@ -219,7 +219,7 @@ class TestMemory:
         kinds = [(statement.split()[0], "pages" in statement) for statement in statements]
         assert kinds.count(("SELECT", True)) == 1
         assert kinds.count(("UPDATE", True)) == 1  # executed with one set of parameters a visit
-        # Beside them the transaction's begin, the lease, the ledger, and the tallies, which are one row for all of these.
+        # Beside them the transaction's begin, the lease, the ledger, and the tallies: one row for all of these.
         assert len(statements) == 6
 
 
