@@ -28,6 +28,10 @@ def manifest_in(folder: Path, what: str = "listings") -> tuple[Path, Mapping[str
     found = _read(folder / NAME)
     if found.get("manifest_version") != VERSION or not isinstance(found.get("files"), list):
         raise ExportFailed(f"{folder / NAME}: not a manifest of version {VERSION}")
+    for one in found["files"]:
+        name = str(one.get("name", "")) if isinstance(one, dict) else ""
+        if not name or name in (".", "..") or Path(name).name != name:
+            raise ExportFailed(f"{folder / NAME}: it names a file that isn't beside it: {name[:80]!r}")
     return folder, found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,17 @@ def test_a_link_that_leads_out_of_the_folder_is_no_export(asking: TestClient, fo
     newest(folder).rename(tmp_path / "elsewhere")
     (folder / STORE / "20261201T080000Z-listings").symlink_to(tmp_path / "elsewhere")
     assert asking.get(f"/exports/{STORE}/20261201T080000Z-listings").status_code == 404
+
+
+def test_a_manifest_that_names_a_file_elsewhere_is_none(asking: TestClient, folder: Path, tmp_path: Path) -> None:
+    """Case H04: the sentence about its size would tell what is there."""
+    manifest = newest(folder) / NAME
+    text = manifest.read_text(encoding="utf-8")
+    for elsewhere in ("../../../store.db", "/etc/passwd", "..", ""):
+        manifest.write_text(text.replace("listings.csv", elsewhere), encoding="utf-8")
+        answer = asking.get(f"/exports/{STORE}/{newest(folder).name}")
+        assert answer.status_code == 404
+        assert "isn't beside it" in html.unescape(answer.text)
 
 
 def test_without_any_it_says_what_to_do(client: TestClient) -> None:
