@@ -24,7 +24,12 @@ from tests.crawls.watched import store_file
 
 DEPLOY = ROOT / "deploy"
 SCRAPY = str(Path(sys.executable).with_name("scrapy"))
-UNITS = ("storebot-worker.service", "storebot-refresh@.service", "storebot-refresh@.timer")
+UNITS = (
+    "storebot-worker.service",
+    "storebot-refresh@.service",
+    "storebot-refresh@.timer",
+    "storebot-dashboard.service",
+)
 
 
 @pytest.fixture(scope="module")
